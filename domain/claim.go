@@ -1,0 +1,235 @@
+package domain
+
+// heldClaim waits for the unlock (design ruling 11).
+type heldClaim struct {
+	seat  int
+	id    uint64
+	cards Triple
+}
+
+// claimSet looks for the first reason not to judge the claim, in the order of design ruling 10.
+func (s *Session) claimSet(c ClaimSet) Result {
+	cards, wellFormed := parseClaim(c.Cards)
+	switch {
+	case !wellFormed || c.ID == 0:
+		return refused(RefusedMalformed)
+	case !s.plays(c.Seat):
+		return refused(RefusedNotAPlayer)
+	case !s.started:
+		return refused(RefusedNotStarted)
+	case s.setup.Rules.ClaimMode != ClaimAutomatic:
+		return refused(RefusedWrongClaimMode)
+	}
+	if verdict, judged := s.players[c.Seat].verdicts[c.ID]; judged {
+		if !sameCards(verdict.Cards, cards) {
+			return refused(RefusedClaimIDReused)
+		}
+		return Result{Outcome: Repeated, Verdict: verdict}
+	}
+	waiting, waits := s.heldBy(c.Seat)
+	if waits && waiting.id == c.ID {
+		if !sameCards(waiting.cards, cards) {
+			return refused(RefusedClaimIDReused)
+		}
+		return Result{Outcome: HeldAlready}
+	}
+	if reason := s.lockReason(c.Seat); reason == RefusedBoardLock && !waits && s.canHold(c.Seat, cards) {
+		s.held = append(s.held, heldClaim{seat: c.Seat, id: c.ID, cards: cards})
+		return Result{Outcome: Held}
+	} else if reason != 0 {
+		return s.refusedWithRetry(c.Seat, reason)
+	}
+	return s.judge(c.Seat, c.ID, cards)
+}
+
+// parseClaim reads three distinct cards.
+func parseClaim(ids []byte) (Triple, bool) {
+	var cards Triple
+	if len(ids) != len(cards) {
+		return cards, false
+	}
+	for i, id := range ids {
+		card, err := CardFromID(int(id))
+		if err != nil {
+			return cards, false
+		}
+		cards[i] = card
+	}
+	return cards, cards[0] != cards[1] && cards[0] != cards[2] && cards[1] != cards[2]
+}
+
+// sameCards reports whether two triples of distinct cards hold the same cards, in whatever order.
+func sameCards(a, b Triple) bool {
+	for _, card := range a {
+		if card != b[0] && card != b[1] && card != b[2] {
+			return false
+		}
+	}
+	return true
+}
+
+// plays reports whether the seat may send a player's commands. Before the start every possible seat may: who sits there
+// is not the session's business yet.
+func (s *Session) plays(seat int) bool {
+	if !s.started {
+		return seat >= 0 && seat < MaxPlayers
+	}
+	return s.seated(seat) && !s.shared.ByPlayer[seat].Forfeited
+}
+
+// locked reports whether the player is in InvalidSetAnim.
+func (s *Session) locked(seat int) bool { return s.nowMs < s.shared.ByPlayer[seat].LockedUntilMs }
+
+// isOutOfTime reports whether the player's own clock stands at zero (design ruling 8).
+func (s *Session) isOutOfTime(seat int) bool {
+	return s.shared.Timed && s.shared.TimeLeftMs(seat, s.nowMs) == 0
+}
+
+// lockReason is why the player can do nothing now, or 0.
+//
+// spec: session-lifecycle, Input Locking During Animations
+func (s *Session) lockReason(seat int) Reason {
+	switch {
+	case s.shared.State == MatchEnd:
+		return RefusedEnded
+	case s.isOutOfTime(seat):
+		return RefusedOutOfTime
+	case s.locked(seat):
+		return RefusedOwnLock
+	case s.shared.State != BoardIdle:
+		return RefusedBoardLock
+	}
+	return 0
+}
+
+// refusedWithRetry says, for a lock, when it is known to end: the player's own, and the chain of the board's animations
+// without an expansion to come, which would tell that there is no Set (design ruling 11).
+func (s *Session) refusedWithRetry(seat int, reason Reason) Result {
+	result := refused(reason)
+	if reason != RefusedOwnLock && reason != RefusedBoardLock {
+		return result
+	}
+	retryAtMs := s.shared.Animation.EndMs
+	if s.shared.State == ValidSetAnim {
+		retryAtMs += s.setup.Rules.RefillAnimMs
+	}
+	result.Refusal.RetryAtMs = max(retryAtMs, s.shared.ByPlayer[seat].LockedUntilMs)
+	return result
+}
+
+func (s *Session) heldBy(seat int) (heldClaim, bool) {
+	for _, h := range s.held {
+		if h.seat == seat {
+			return h, true
+		}
+	}
+	return heldClaim{}, false
+}
+
+// canHold reports whether the claim was in flight when another player's Set locked the board: within the grace, and all
+// of its cards lay on the board then.
+func (s *Session) canHold(seat int, cards Triple) bool {
+	grace := s.setup.Rules.ClaimGraceMs
+	if grace == 0 || !s.lock.byClaim || s.lock.seat == seat || s.nowMs-s.lock.startMs > grace {
+		return false
+	}
+	for _, card := range cards {
+		if _, lay := s.lock.board.SlotOf(card); !lay {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeHeld judges the claim that has waited longest. What follows it goes on waiting if its Set locks the board again.
+func (s *Session) judgeHeld() {
+	h := s.held[0]
+	s.held = s.held[1:]
+	if reason := s.lockReason(h.seat); reason != 0 {
+		s.answer(h, Refusal{Reason: reason})
+	} else if result := s.judge(h.seat, h.id, h.cards); result.Outcome == Refused {
+		s.answer(h, result.Refusal)
+	}
+}
+
+func (s *Session) answer(h heldClaim, refusal Refusal) {
+	s.out.Answers = append(s.out.Answers, Answer{Seat: h.seat, ClaimID: h.id, Refusal: refusal})
+}
+
+// judge decides a claim of a player whom nothing locks. An id of 0 is a claim by selection, which is not remembered.
+//
+// spec: session-lifecycle, Scoring and Penalties
+func (s *Session) judge(seat int, id uint64, cards Triple) Result {
+	verdict := SetClaimed{Seat: seat, ClaimID: id, Cards: cards}
+	var absent Refusal
+	for i, card := range cards {
+		slot, lies := s.shared.Board.SlotOf(card)
+		if !lies {
+			absent.Missing[absent.MissingCount] = card
+			absent.MissingCount++
+		}
+		verdict.Slots[i] = slot
+	}
+	if absent.MissingCount > 0 {
+		absent.Reason = RefusedNotOnBoard
+		return Result{Outcome: Refused, Refusal: absent}
+	}
+	verdict.Mixed = ValidateTriple(cards).Mixed
+	s.remember(verdict)
+	s.selectionOf(seat).clear()
+	s.emit(verdict)
+	if verdict.Valid() {
+		s.award(verdict)
+	} else {
+		s.enterInvalidSetAnim(seat)
+	}
+	return Result{Outcome: Applied}
+}
+
+func (s *Session) remember(verdict SetClaimed) {
+	if verdict.ClaimID == 0 {
+		return
+	}
+	p := &s.players[verdict.Seat]
+	if p.verdicts == nil {
+		p.verdicts = make(map[uint64]SetClaimed)
+	}
+	p.verdicts[verdict.ClaimID], p.last = verdict, verdict.ClaimID
+}
+
+func (s *Session) award(verdict SetClaimed) {
+	public := &s.shared.ByPlayer[verdict.Seat]
+	public.Score++
+	s.lastValidMs = s.nowMs
+	s.emit(ScoreChanged{Seat: verdict.Seat, Score: public.Score})
+	s.enterValidSetAnim(verdict)
+}
+
+// enterInvalidSetAnim locks only the player who was wrong, and takes the penalty.
+func (s *Session) enterInvalidSetAnim(seat int) {
+	if length := s.setup.Rules.InvalidAnimMs; length > 0 {
+		s.serial++
+		s.players[seat].lockSerial = s.serial
+		s.shared.ByPlayer[seat].LockedUntilMs = s.nowMs + length
+	}
+	s.penalize(seat)
+}
+
+// penalize takes what there is to take: a score and a clock stop at zero (design ruling 8).
+func (s *Session) penalize(seat int) {
+	public := &s.shared.ByPlayer[seat]
+	switch mode := s.setup.Rules.PenaltyMode; mode {
+	case PenaltyPoint:
+		taken := min(1, public.Score)
+		public.Score -= taken
+		s.emit(PenaltyApplied{Seat: seat, Mode: mode, Amount: int64(taken), Remaining: int64(public.Score)})
+	case PenaltyTime:
+		left := s.shared.TimeLeftMs(seat, s.nowMs)
+		taken := min(s.setup.Rules.PenaltyTimeMs, left)
+		public.TimePenaltyMs += taken
+		s.emit(PenaltyApplied{Seat: seat, Mode: mode, Amount: taken, Remaining: left - taken})
+		s.players[seat].outOfTime = left == taken
+		s.checkEnds()
+	case PenaltyNone:
+	}
+}
