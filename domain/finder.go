@@ -1,9 +1,90 @@
 package domain
 
+import "math/bits"
+
+// The method. Three different cards are a Set exactly if their codes, added digit by digit modulo 3, make 0000; so any two
+// cards name the third. FindAllSets asks of every two cards whether their third lies behind them in the list.
+// AnySetExists asks of whole rows of cards at once. Lay the 81 cards out in nine rows by number and shape, in each row
+// nine cards by color and shading: what a board has of one row is nine bits. A Set lies within a row, which a table of
+// the 512 possible rows knows, or has its cards in three rows that are a Set by number and shape, of which there are
+// twelve. To test three such rows for a Set across, take from two of them all sums of color and shading, and see whether
+// a card of the third makes one of them 00. All the sums are one multiplication: write a row as a number that has
+// a 1 at hexadecimal place 5·color + shading for each of its cards, and the product of two rows has, at place
+// 5·color + shading with both from 0 to 4, how many pairs have that sum: nine at most, so that no place overflows.
+
+// AppendAllSets is FindAllSets into the caller's buffer. It does not allocate when dst has room for all the Sets.
+func AppendAllSets(dst []Triple, cards []Card) []Triple {
+	var (
+		hand  [tableSize]Card  // the cards without repetitions, from 1
+		place [tableSize]uint8 // by card id: where in hand it is, 0 for nowhere
+		n     uint8
+		// The cards that make a Set with the first and one behind them. Declared here to be cleared once.
+		seconds [tableSize]Card
+	)
+	for _, c := range cards {
+		if place[c.id] == 0 {
+			n++
+			hand[n], place[c.id] = c, n
+		}
+	}
+	for i := uint8(1); i < n; i++ {
+		first, count := hand[i], uint8(0)
+		third := &thirds[first.id]
+		for j := i + 1; j < n; j++ {
+			second := hand[j]
+			k := place[third[second.id]]
+			seconds[count] = second
+			count += (j - k) >> 7 // 1 if k > j, else 0, as both are below 128: a branch would be guessed wrong too often
+		}
+		for _, second := range seconds[:count] {
+			dst = append(dst, Triple{first, second, Card{third[second.id]}})
+		}
+	}
+	return dst
+}
+
+// AnySetExists reports whether there is a Set among the cards. It does not allocate, and does the same work on every
+// list of the same length. The list may be of any length; a card that is repeated counts once.
+//
+// spec: set-validation, Implementing AnySetExists()
+func AnySetExists(cards []Card) bool {
+	var low, high uint64 // the rows 0–6 and 7–8, nine bits each
+	for _, c := range cards {
+		low |= 1 << c.id
+		high |= 1 << (c.id - 7*rowSize) // wraps beyond 64 and adds nothing for rows 0–6
+	}
+	var (
+		r     [rowSize]*row
+		found uint64
+	)
+	for i := range r {
+		if i == 7 {
+			low = high
+		}
+		r[i] = &rows[low%uint64(len(rows))]
+		low >>= rowSize
+		found |= r[i].within
+	}
+	found |= across(r[0], r[1], r[2]) | across(r[3], r[4], r[5]) | across(r[6], r[7], r[8]) // one number, three shapes
+	found |= across(r[0], r[3], r[6]) | across(r[1], r[4], r[7]) | across(r[2], r[5], r[8]) // one shape, three numbers
+	found |= across(r[0], r[4], r[8]) | across(r[1], r[5], r[6]) | across(r[2], r[3], r[7]) // three of both
+	found |= across(r[0], r[5], r[7]) | across(r[1], r[3], r[8]) | across(r[2], r[4], r[6])
+	return found != 0
+}
+
+// across is not 0 if a card of each row make a Set. The rows must be a Set by number and shape.
+func across(a, b, c *row) uint64 {
+	high, low := bits.Mul64(a.factor, b.factor)
+	return high&c.lacksHigh | low&c.lacksLow
+}
+
+// tableSize is the length of tables and arrays that are indexed by a byte: none of them needs a bounds check.
+const tableSize = 256
+
 // thirds[a][b] is the id of the card that completes a Set with a and b.
 var thirds = tabulateThirds()
 
-func tabulateThirds() (table [DeckSize][DeckSize]uint8) {
+func tabulateThirds() (table [tableSize][tableSize]uint8) {
 	for a := range DeckSize {
 		for b := range DeckSize {
 			third := 0
@@ -16,62 +97,42 @@ func tabulateThirds() (table [DeckSize][DeckSize]uint8) {
 	return table
 }
 
-// digits[id] holds the card's base-3 digits in fields of three bits, Number lowest, so that three cards can be added
-// without a carry: a field of the sum is 0–6, and a multiple of three exactly if the three values are all the same
-// or all different. mixed[sum] has the attributes whose field is not.
-var (
-	digits = tabulateDigits()
-	mixed  = tabulateMixed()
-)
+const rowSize = 9 // cards in a row, and rows
 
-func tabulateDigits() (table [DeckSize]uint16) {
-	for id := range uint16(DeckSize) {
-		table[id] = id/27 | id/9%3<<3 | id/3%3<<6 | id%3<<9
-	}
-	return table
+// row is what AnySetExists needs to know about the cards that a board has of one row.
+type row struct {
+	within              uint64 // not 0 if three of the cards are a Set
+	factor              uint64 // 1 at the hexadecimal place of every card
+	lacksHigh, lacksLow uint64 // f at the hexadecimal place of every sum that a card makes 00
 }
 
-func tabulateMixed() (table [1 << 12]AttributeSet) {
-	for sum := range table {
-		for a := AttributeNumber; a <= AttributeShading; a++ {
-			if sum>>(3*(a-AttributeNumber))&7%3 != 0 {
-				table[sum] |= a.bit()
+// rows is indexed by the nine bits of a row, bit 3·color + shading for each card.
+var rows = tabulateRows()
+
+func tabulateRows() (table [1 << rowSize]row) {
+	for cards := range table {
+		r := &table[cards]
+		for a := range rowSize {
+			if cards>>a&1 == 0 {
+				continue
+			}
+			r.factor |= 1 << sumPlace(a/3, a%3)
+			for color := (3 - a/3) % 3; color < 5; color += 3 {
+				for shading := (3 - a%3) % 3; shading < 5; shading += 3 {
+					place := sumPlace(color, shading)
+					r.lacksLow |= 0xf << place
+					r.lacksHigh |= 0xf << (place - 64)
+				}
+			}
+			for b := range a {
+				c := thirds[a][b]
+				if cards>>b&1 != 0 && cards>>c&1 != 0 {
+					r.within = 1
+				}
 			}
 		}
 	}
 	return table
 }
 
-// AppendAllSets is FindAllSets into a buffer of the caller's. It does not allocate when dst has room for all
-// Sets.
-func AppendAllSets(dst []Triple, cards []Card) []Triple {
-	var (
-		hand  [1 + DeckSize]Card // the distinct cards, from 1
-		place [DeckSize]uint8    // where in hand a card is; 0: nowhere
-		n     uint8
-	)
-	for _, c := range cards {
-		if place[c.id] == 0 {
-			n++
-			hand[n], place[c.id] = c, n
-		}
-	}
-	for i := uint8(1); i <= n; i++ {
-		third := &thirds[hand[i].id]
-		for j := i + 1; j <= n; j++ {
-			if k := place[third[hand[j].id]]; k > j {
-				dst = append(dst, Triple{hand[i], hand[j], hand[k]})
-			}
-		}
-	}
-	return dst
-}
-
-// AnySetExists reports whether there is a Set among the cards. It does not allocate. The list may be of any length, 0–81 cards;
-// a card that is repeated counts once.
-//
-// spec: set-validation, Implementing AnySetExists()
-func AnySetExists(cards []Card) bool {
-	var buffer [1]Triple
-	return len(AppendAllSets(buffer[:0], cards)) > 0
-}
+func sumPlace(color, shading int) uint { return uint(4 * (5*color + shading)) }

@@ -24,7 +24,7 @@ type Triple [3]Card
 // spec: set-validation, Implementing Validate()
 func Validate(cards []Card) (SetResult, error) {
 	if len(cards) != 3 {
-		return SetResult{}, fmt.Errorf("%w: got %d", ErrCardCount, len(cards))
+		return SetResult{}, cardCountError(len(cards))
 	}
 	return ValidateTriple(Triple(cards)), nil
 }
@@ -131,9 +131,42 @@ func (s AttributeSet) String() string {
 	return strings.Join(names, ", ")
 }
 
+// cardCountError is ErrCardCount with the count. It is a type, where fmt.Errorf would do, to keep Validate small enough to be
+// inlined.
+type cardCountError int
+
+func (n cardCountError) Error() string { return fmt.Sprintf("%v: got %d", ErrCardCount, int(n)) }
+func (n cardCountError) Unwrap() error { return ErrCardCount }
+
 func (a Attribute) bit() AttributeSet {
 	if a < AttributeNumber || a > AttributeShading {
 		return 0
 	}
 	return 1 << (a - AttributeNumber)
+}
+
+// digits[id] holds the card's base-3 digits in fields of three bits, Number lowest, so that three cards can be added
+// without a carry: a field of the sum is 0–6, and a multiple of three exactly if the three values are all the same
+// or all different. mixed[sum] has the attributes whose field is not.
+var (
+	digits = tabulateDigits()
+	mixed  = tabulateMixed()
+)
+
+func tabulateDigits() (table [tableSize]uint16) {
+	for id := range uint16(DeckSize) {
+		table[id] = id/27 | id/9%3<<3 | id/3%3<<6 | id%3<<9
+	}
+	return table
+}
+
+func tabulateMixed() (table [1 << 12]AttributeSet) {
+	for sum := range table {
+		for a := AttributeNumber; a <= AttributeShading; a++ {
+			if sum>>(3*(a-AttributeNumber))&7%3 != 0 {
+				table[sum] |= a.bit()
+			}
+		}
+	}
+	return table
 }
