@@ -17,24 +17,25 @@ func AppendAllSets(dst []Triple, cards []Card) []Triple {
 	var (
 		hand  [tableSize]Card  // the cards without repetitions, from 1
 		place [tableSize]uint8 // by card id: where in hand it is, 0 for nowhere
-		n     uint8
+		n     int
 		// The cards that make a Set with the first and one behind them. Declared here to be cleared once.
 		seconds [tableSize]Card
 	)
 	for _, c := range cards {
 		if place[c.id] == 0 {
 			n++
-			hand[n], place[c.id] = c, n
+			hand[n], place[c.id] = c, uint8(n)
 		}
 	}
-	for i := uint8(1); i < n; i++ {
-		first, count := hand[i], uint8(0)
+	pairs := hand[:n] // without the last card, which can only be a third
+	for i := 1; i < len(pairs); i++ {
+		first, count := pairs[i], uint8(0)
 		third := &thirds[first.id]
-		for j := i + 1; j < n; j++ {
-			second := hand[j]
+		for j := i + 1; j < len(pairs); j++ {
+			second := pairs[j]
 			k := place[third[second.id]]
 			seconds[count] = second
-			count += (j - k) >> 7 // 1 if k > j, else 0, as both are below 128: a branch would be guessed wrong too often
+			count += (uint8(j) - k) >> 7 // 1 if k > j, else 0, as both are below 128: a branch would be guessed wrong too often
 		}
 		for _, second := range seconds[:count] {
 			dst = append(dst, Triple{first, second, Card{third[second.id]}})
