@@ -96,7 +96,7 @@ func (s *Session) StartMatch(setup Setup, out *Output) error {
 }
 
 // Apply runs every deadline that is due at nowMs, in ms since the match began, each at its own due time, then the
-// command. A time before the last call's counts as that one.
+// command, then what the command has made due. A time before the last call's counts as that one.
 //
 // spec: session-lifecycle, Commands
 func (s *Session) Apply(nowMs int64, cmd Command, out *Output) Result {
@@ -110,6 +110,7 @@ func (s *Session) Apply(nowMs int64, cmd Command, out *Output) Result {
 	s.record.command(s.nowMs, cmd)
 	var result Result
 	s.step(out, func() { result = s.handle(cmd) })
+	s.Advance(s.nowMs, out) // an AnimationComplete can unlock the board for held claims
 	return result
 }
 

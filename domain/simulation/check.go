@@ -1,0 +1,166 @@
+package simulation
+
+import (
+	"fmt"
+	"reflect"
+
+	"set3d/domain"
+)
+
+// check looks at everything that must hold after a step that began in the given state.
+func (m *match) check(before domain.Snapshot, revision uint64) error {
+	for _, e := range m.out.Events {
+		if err := m.view.apply(e); err != nil {
+			return err
+		}
+		if claim, ok := e.Event.(domain.SetClaimed); ok {
+			if err := m.countVerdict(claim); err != nil {
+				return err
+			}
+		}
+		if end, ok := e.Event.(domain.MatchEnded); ok {
+			m.stats.Ends[end.Reason]++
+		}
+	}
+	for _, a := range m.out.Answers {
+		m.stats.LateAnswers++
+		if err := m.claims.late(a.Seat, a.ClaimID, turnedDown); err != nil {
+			return err
+		}
+	}
+	m.all.Events = append(m.all.Events, m.out.Events...)
+	m.all.Answers = append(m.all.Answers, m.out.Answers...)
+	after := m.session.Snapshot()
+	if (after != before) != (m.session.Revision() > revision) {
+		return fmt.Errorf("revision %d, then %d, and changed is %v", revision, m.session.Revision(), after != before)
+	}
+	if wakeMs, ok := m.session.NextWakeMs(); ok && wakeMs <= m.session.NowMs() {
+		return fmt.Errorf("a deadline at %d ms has not fired", wakeMs)
+	}
+	return m.checkState(&after)
+}
+
+// countVerdict enters verdicts of held claims; those of the running command are entered with its result.
+func (m *match) countVerdict(claim domain.SetClaimed) error {
+	if claim.Valid() {
+		m.stats.Valid++
+	} else {
+		m.stats.Invalid++
+	}
+	if i, known := m.claims.find(claim.Seat, claim.ClaimID); known && m.claims.answers[i] == held {
+		return m.claims.late(claim.Seat, claim.ClaimID, judged)
+	}
+	return nil
+}
+
+func (m *match) checkState(s *domain.Snapshot) error {
+	if err := m.checkCards(s); err != nil {
+		return err
+	}
+	switch s.State {
+	case domain.BoardIdle:
+		if !domain.AnySetExists(s.Board.AppendCards(nil)) {
+			return fmt.Errorf("the board is idle and holds no Set")
+		}
+		return m.checkView(s)
+	case domain.MatchEnd:
+		if !m.view.ended || s.ClockRuns || s.Animation != (domain.Animation{}) {
+			return fmt.Errorf("the match is over without a word, or goes on: %+v", s.Animation)
+		}
+		return m.checkView(s)
+	default:
+		if s.Animation.Serial == 0 || s.Animation.EndMs <= m.session.NowMs() {
+			return fmt.Errorf("in %v at %d ms with animation %+v", s.State, m.session.NowMs(), s.Animation)
+		}
+	}
+	return nil
+}
+
+// checkCards finds every card of the first deck in exactly one place: the deck, the board, or with a player.
+func (m *match) checkCards(s *domain.Snapshot) error {
+	var places [domain.DeckSize]int
+	rest := m.view.deck
+	if rest.Remaining() != s.DeckCount {
+		return fmt.Errorf("the deck has %d cards, not %d", s.DeckCount, rest.Remaining())
+	}
+	inDeck, err := rest.Draw(rest.Remaining())
+	if err != nil {
+		return err
+	}
+	seen := append(inDeck, s.Board.AppendCards(nil)...)
+	for _, card := range m.view.taken {
+		// Claimed cards belong to the board until RefillAnim.
+		if _, lies := s.Board.SlotOf(card); s.State != domain.ValidSetAnim || !lies {
+			seen = append(seen, card)
+		}
+	}
+	for _, card := range seen {
+		places[card.ID()]++
+	}
+	first, err := domain.NewDeck(m.setup.Deck)
+	if err != nil {
+		return err
+	}
+	all, err := first.Draw(first.Remaining())
+	if err != nil {
+		return err
+	}
+	for _, card := range all {
+		places[card.ID()]--
+	}
+	for id, n := range places {
+		if n != 0 {
+			return fmt.Errorf("card %d is in %d places too many", id, n)
+		}
+	}
+	return nil
+}
+
+// checkView compares the state with the one that was rebuilt from events.
+func (m *match) checkView(s *domain.Snapshot) error {
+	if s.Board != m.view.board {
+		return fmt.Errorf("the events give another board: %+v and %+v", s.Board, m.view.board)
+	}
+	for seat := range m.setup.Players {
+		p := s.ByPlayer[seat]
+		if p.Score != m.view.scores[seat] || p.TimePenaltyMs != m.view.losses[seat] || p.Forfeited != m.view.forfeit[seat] {
+			return fmt.Errorf("the events give another seat %d than %+v", seat, p)
+		}
+	}
+	return nil
+}
+
+// checkResult checks what a command came to: a refusal changed nothing, and every claim has its one answer.
+func (m *match) checkResult(cmd domain.Command, result domain.Result, before domain.Snapshot, inputs []domain.Input) error {
+	m.count(result)
+	claim, isClaim := cmd.(domain.ClaimSet)
+	if isClaim {
+		if err := m.claims.record(claim, result); err != nil {
+			return err
+		}
+	}
+	if result.Outcome == domain.Applied {
+		return nil
+	}
+	if m.session.Snapshot() != before || !reflect.DeepEqual(inputs, m.inputs()) || len(m.out.Events)+len(m.out.Answers) > 0 {
+		return fmt.Errorf("outcome %d (%v) changed something", result.Outcome, result.Refusal.Reason)
+	}
+	retryAtMs := result.Refusal.RetryAtMs
+	isLock := result.Refusal.Reason == domain.RefusedOwnLock || result.Refusal.Reason == domain.RefusedBoardLock
+	if isLock != (retryAtMs > m.session.NowMs()) {
+		return fmt.Errorf("refused for %v at %d ms, retry at %d", result.Refusal.Reason, m.session.NowMs(), retryAtMs)
+	}
+	return nil
+}
+
+func (m *match) count(result domain.Result) {
+	switch result.Outcome {
+	case domain.Refused:
+		m.stats.Refused++
+		m.stats.Reasons[result.Refusal.Reason]++
+	case domain.Repeated:
+		m.stats.Repeated++
+	case domain.Held:
+		m.stats.Held++
+	}
+}

@@ -1,0 +1,189 @@
+// Package simulation plays whole matches against a domain.Session with random and hostile players, and checks after
+// every step what must hold in every match. All of a run follows from one seed, so a failure is replayed by its seed.
+package simulation
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+
+	"set3d/domain"
+)
+
+// Stats say what a run has seen, so that a test can tell that the runs were not all the same dull match.
+type Stats struct {
+	Steps, Valid, Invalid, Refused, Repeated, Held, LateAnswers, Ended int
+	Reasons                                                            [64]int // refusals by domain.Reason
+	Ends                                                               [16]int // ends by domain.EndReason
+}
+
+// Add adds the counts of another run.
+func (s *Stats) Add(o Stats) {
+	s.Steps += o.Steps
+	s.Valid += o.Valid
+	s.Invalid += o.Invalid
+	s.Refused += o.Refused
+	s.Repeated += o.Repeated
+	s.Held += o.Held
+	s.LateAnswers += o.LateAnswers
+	s.Ended += o.Ended
+	for i, n := range o.Reasons {
+		s.Reasons[i] += n
+	}
+	for i, n := range o.Ends {
+		s.Ends[i] += n
+	}
+}
+
+// maxSteps bounds a run; most matches end before.
+const maxSteps = 600
+
+// Run plays one match from a seed. It fails with the first thing that did not hold, and then also says at which step.
+func Run(seed uint64) (Stats, error) {
+	random := rand.New(rand.NewPCG(seed, 0x5e7))
+	m := &match{random: random, session: domain.NewSession(), setup: randomSetup(random)}
+	if err := m.play(); err != nil {
+		return m.stats, fmt.Errorf("seed %d, step %d, at %d ms: %w", seed, m.stats.Steps, m.session.NowMs(), err)
+	}
+	return m.stats, nil
+}
+
+// match is one run.
+type match struct {
+	random  *rand.Rand
+	session *domain.Session
+	setup   domain.Setup
+	out     domain.Output
+	all     domain.Output
+	view    *view
+	claims  claimBook
+	stats   Stats
+}
+
+func (m *match) play() error {
+	if err := m.beforeStart(); err != nil {
+		return err
+	}
+	if err := m.session.StartMatch(m.setup, &m.out); err != nil {
+		return err
+	}
+	m.view = newView(m.setup)
+	if err := m.check(domain.Snapshot{}, 0); err != nil {
+		return err
+	}
+	for m.stats.Steps < maxSteps {
+		m.stats.Steps++
+		if err := m.step(); err != nil {
+			return err
+		}
+		if _, ended := m.session.Ended(); ended && m.random.IntN(8) == 0 {
+			break
+		}
+	}
+	return m.finish()
+}
+
+// beforeStart checks that nothing can be done before the start.
+func (m *match) beforeStart() error {
+	result := m.session.Apply(0, domain.ClaimSet{Seat: 0, ID: 1, Cards: []byte{0, 1, 2}}, &m.out)
+	if result.Refusal.Reason != domain.RefusedNotStarted || m.session.Record() != nil {
+		return fmt.Errorf("a claim before the start: %v", result.Refusal.Reason)
+	}
+	return nil
+}
+
+// step advances the clock, then gives one command or none.
+func (m *match) step() error {
+	nowMs := m.nextTime()
+	before, revision := m.session.Snapshot(), m.session.Revision()
+	m.out.Reset()
+	m.session.Advance(nowMs, &m.out)
+	if err := m.check(before, revision); err != nil {
+		return fmt.Errorf("advancing to %d: %w", nowMs, err)
+	}
+	if m.random.IntN(6) == 0 {
+		return nil
+	}
+	before, revision = m.session.Snapshot(), m.session.Revision()
+	inputs := m.inputs()
+	cmd := m.command()
+	m.out.Reset()
+	result := m.session.Apply(nowMs, cmd, &m.out)
+	if err := m.checkResult(cmd, result, before, inputs); err != nil {
+		return fmt.Errorf("%T%+v: %w", cmd, cmd, err)
+	}
+	if err := m.check(before, revision); err != nil {
+		return fmt.Errorf("%T%+v: %w", cmd, cmd, err)
+	}
+	if m.random.IntN(50) == 0 {
+		return m.checkReplay()
+	}
+	return nil
+}
+
+// finish lets the match run out and replays it.
+func (m *match) finish() error {
+	for {
+		wakeMs, ok := m.session.NextWakeMs()
+		if !ok {
+			break
+		}
+		before, revision := m.session.Snapshot(), m.session.Revision()
+		m.out.Reset()
+		m.session.Advance(wakeMs, &m.out)
+		if err := m.check(before, revision); err != nil {
+			return fmt.Errorf("running out: %w", err)
+		}
+	}
+	if open := m.claims.open(); open > 0 {
+		return fmt.Errorf("%d held claims were never answered", open)
+	}
+	m.stats.Ended++
+	return m.checkReplay()
+}
+
+// nextTime is often now, often around the next deadline, at times far away.
+func (m *match) nextTime() int64 {
+	nowMs := m.session.NowMs()
+	wakeMs, waits := m.session.NextWakeMs()
+	switch choice := m.random.IntN(10); {
+	case choice < 3:
+		return nowMs
+	case choice < 6:
+		return nowMs + m.random.Int64N(300)
+	case choice < 9 && waits && wakeMs-nowMs < 20_000:
+		return max(0, wakeMs-1+m.random.Int64N(3))
+	case choice == 9 && m.random.IntN(20) == 0:
+		return nowMs + m.random.Int64N(200_000)
+	case choice == 9 && m.random.IntN(3) == 0:
+		return max(0, nowMs-m.random.Int64N(1000)) // late by the clock: counts as now
+	}
+	return nowMs + m.random.Int64N(2000)
+}
+
+func (m *match) inputs() []domain.Input {
+	var inputs []domain.Input
+	for seat := range m.setup.Players {
+		inputs = append(inputs, m.session.Input(seat))
+	}
+	return inputs
+}
+
+// checkReplay replays the record and compares everything.
+func (m *match) checkReplay() error {
+	record := m.session.Record()
+	var out domain.Output
+	replayed, err := domain.Replay(record, &out)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !bytes.Equal(record, replayed.Record()):
+		return fmt.Errorf("the replay has another record")
+	case replayed.Snapshot() != m.session.Snapshot() || replayed.Revision() != m.session.Revision():
+		return fmt.Errorf("the replay ends in another state: %+v", replayed.Snapshot())
+	case fmt.Sprintf("%+v", out) != fmt.Sprintf("%+v", m.all):
+		return fmt.Errorf("the replay puts out something else")
+	}
+	return nil
+}
