@@ -1,0 +1,222 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gofrs/uuid/v5"
+	"github.com/heroiclabs/nakama-common/api"
+	"github.com/heroiclabs/nakama-common/runtime"
+)
+
+// online reports whether a user shows a status.
+func (s *Server) online(userID string) bool {
+	return s.tracker.count(stream{Mode: modeStatus, Subject: uuid.FromStringOrNil(userID)}) > 0
+}
+
+func (n *nakama) AuthenticateDevice(_ context.Context, id, username string, create bool) (string, string, bool, error) {
+	u, created, err := n.srv.store.authenticateDevice(id, username, create)
+	return u.ID, u.Username, created, err
+}
+
+func (n *nakama) AuthenticateCustom(_ context.Context, id, username string, create bool) (string, string, bool, error) {
+	u, created, err := n.srv.store.authenticateCustom(id, username, create)
+	return u.ID, u.Username, created, err
+}
+
+func (n *nakama) AuthenticateEmail(_ context.Context, email, password, username string, create bool) (string, string, bool, error) {
+	u, created, err := n.srv.store.authenticateEmail(email, password, username, create)
+	return u.ID, u.Username, created, err
+}
+
+func (n *nakama) AuthenticateTokenGenerate(userID, username string, exp int64, vars map[string]string) (string, int64, error) {
+	if userID == "" {
+		return "", 0, errors.New("expects user id")
+	}
+	if _, err := uuid.FromString(userID); err != nil {
+		return "", 0, errors.New("expects valid user id")
+	}
+	if username == "" {
+		username, _ = checkUsername("") // an empty name is always replaced by a good one
+	}
+	if exp == 0 {
+		exp = time.Now().Add(n.srv.cfg.Timing.Token).Unix()
+	}
+	token, exp := n.srv.tokens.sign(n.srv.cfg.EncryptionKey, uuid.Must(uuid.NewV4()).String(), userID, username, vars, exp)
+	return token, exp, nil
+}
+
+func (n *nakama) AccountGetId(_ context.Context, userID string) (*api.Account, error) {
+	id, err := uuid.FromString(userID)
+	if err != nil {
+		return nil, errors.New("invalid user id")
+	}
+	u, ok := n.srv.store.user(id.String())
+	if !ok {
+		return nil, errAccountNotFound
+	}
+	return u.account(n.srv.online(u.ID)), nil
+}
+
+func (n *nakama) AccountsGetId(_ context.Context, userIDs, deviceIDs []string) ([]*api.Account, error) {
+	ids, err := canonical(userIDs)
+	if err != nil {
+		return nil, err
+	}
+	out := []*api.Account{}
+	for _, u := range n.srv.store.usersByIDOrName(ids, nil) {
+		out = append(out, u.account(n.srv.online(u.ID)))
+	}
+	for _, d := range deviceIDs {
+		u, _, err := n.srv.store.authenticate("", false, func(u *user) bool { return slices.Contains(u.Devices, d) }, nil)
+		if err == nil && !slices.Contains(ids, u.ID) {
+			out = append(out, u.account(n.srv.online(u.ID)))
+		}
+	}
+	return out, nil
+}
+
+func canonical(ids []string) ([]string, error) {
+	out := make([]string, 0, len(ids))
+	for _, raw := range ids {
+		id, err := uuid.FromString(raw)
+		if err != nil {
+			return nil, errors.New("each user id must be a valid id string")
+		}
+		out = append(out, id.String())
+	}
+	return out, nil
+}
+
+func (n *nakama) UsersGetId(_ context.Context, userIDs []string, _ []string) ([]*api.User, error) {
+	ids, err := canonical(userIDs)
+	if err != nil {
+		return nil, err
+	}
+	return n.users(ids, nil), nil
+}
+
+func (n *nakama) UsersGetUsername(_ context.Context, usernames []string) ([]*api.User, error) {
+	if slices.Contains(usernames, "") {
+		return nil, errors.New("each username must be a string")
+	}
+	return n.users(nil, usernames), nil
+}
+
+func (n *nakama) users(ids, names []string) []*api.User {
+	out := []*api.User{}
+	for _, u := range n.srv.store.usersByIDOrName(ids, names) {
+		out = append(out, u.api(n.srv.online(u.ID)))
+	}
+	return out
+}
+
+func (n *nakama) AccountUpdateId(_ context.Context, userID, username string, metadata map[string]any, displayName, timezone, location, langTag, avatarURL string) error {
+	return n.updateAccount(&runtime.AccountUpdate{
+		UserID: userID, Username: username, Metadata: metadata, DisplayName: displayName, Timezone: timezone,
+		Location: location, LangTag: langTag, AvatarUrl: avatarURL,
+	})
+}
+
+func (n *nakama) updateAccount(u *runtime.AccountUpdate) error {
+	id, c, err := accountChangeOf(u)
+	if err != nil {
+		return err
+	}
+	return n.srv.store.updateAccount(id, c)
+}
+
+func accountChangeOf(u *runtime.AccountUpdate) (string, accountChange, error) {
+	id, err := uuid.FromString(u.UserID)
+	if err != nil {
+		return "", accountChange{}, errors.New("expects user ID to be a valid identifier")
+	}
+	c := accountChange{
+		username: u.Username, display: notEmpty(u.DisplayName), zone: notEmpty(u.Timezone),
+		location: notEmpty(u.Location), lang: notEmpty(u.LangTag), avatar: notEmpty(u.AvatarUrl),
+	}
+	if u.Metadata != nil {
+		raw, err := json.Marshal(u.Metadata)
+		if err != nil {
+			return "", accountChange{}, fmt.Errorf("error encoding metadata: %v", err)
+		}
+		text, err := normalizeJSON(string(raw))
+		if err != nil {
+			return "", accountChange{}, err
+		}
+		c.metadata = &text
+	}
+	return id.String(), c, nil
+}
+
+func notEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func (n *nakama) AccountDeleteId(_ context.Context, userID string, _ bool) error {
+	id, err := uuid.FromString(userID)
+	if err != nil {
+		return errors.New("expects user ID to be a valid identifier")
+	}
+	return n.srv.deleteAccount(id)
+}
+
+// deleteAccount removes a user with all that is theirs, voids their tokens and closes their sockets.
+func (s *Server) deleteAccount(id uuid.UUID) error {
+	found, err := s.store.deleteAccount(id.String())
+	if err != nil || !found {
+		return err
+	}
+	s.tokens.voidUser(id, "deleted")
+	for _, sid := range s.tracker.sessionIDs(stream{Mode: modeNotifications, Subject: id}) {
+		s.sessions.disconnect(sid, runtime.PresenceReasonDisconnect)
+	}
+	return nil
+}
+
+func (n *nakama) UsersBanId(_ context.Context, userIDs []string) error {
+	ids, err := canonical(userIDs)
+	if err != nil {
+		return err
+	}
+	n.srv.store.setBanned(ids, true)
+	for _, raw := range ids {
+		id := uuid.FromStringOrNil(raw)
+		n.srv.tokens.voidUser(id, "banned")
+		n.srv.sessions.disconnectUser(id, uuid.Nil, "banned", notificationBanned)
+	}
+	return nil
+}
+
+func (n *nakama) UsersUnbanId(_ context.Context, userIDs []string) error {
+	ids, err := canonical(userIDs)
+	if err != nil {
+		return err
+	}
+	n.srv.store.setBanned(ids, false)
+	for _, raw := range ids {
+		n.srv.tokens.readmitUser(uuid.FromStringOrNil(raw))
+	}
+	return nil
+}
+
+func (n *nakama) FriendsList(_ context.Context, userID string, limit int, state *int, cursor string) ([]*api.Friend, string, error) {
+	id, err := uuid.FromString(userID)
+	if err != nil {
+		return nil, "", errors.New("expects user ID to be a valid identifier")
+	}
+	if limit < 1 || limit > 1000 {
+		return nil, "", errors.New("expects limit to be 1-1000")
+	}
+	if state != nil && (*state < friendMutual || *state > friendBlocked) {
+		return nil, "", errors.New("expects state to be 0-3")
+	}
+	return n.srv.store.listFriends(id.String(), limit, state, cursor, n.srv.online)
+}
