@@ -177,15 +177,19 @@ func shuffledDeck(below func(n int) int) Deck {
 // keyRandom draws bounded numbers from ChaCha8, the generator of math/rand/v2 (C2SP's chacha8rand), keyed with 32 bytes.
 type keyRandom struct{ source *rand.ChaCha8 }
 
-// below returns a number from 0 to n−1, n at least 1, all equally likely. It takes the generator's next 64-bit output v. The
-// highest 2^64 mod n outputs are thrown away and the next one is taken, so that what is left is a multiple of n outputs; then it is v mod n.
+// below returns a number from 0 to n−1, n at least 1: the first of the generator's 64-bit outputs that bounded takes.
 func (r keyRandom) below(n int) int {
-	bound := uint64(n)
-	const highest = 1<<64 - 1
-	excess := (highest%bound + 1) % bound // 2^64 mod n
 	for {
-		if v := r.source.Uint64(); v <= highest-excess {
-			return int(v % bound)
+		if number, ok := bounded(r.source.Uint64(), uint64(n)); ok {
+			return int(number)
 		}
 	}
+}
+
+// bounded makes a number from 0 to n−1 of 64 random bits: the remainder of v by n. So that all are equally likely, it takes no v of
+// the highest 2^64 mod n, that is, only those below floor(2^64 / n) · n.
+func bounded(v, n uint64) (number uint64, ok bool) {
+	const highest = 1<<64 - 1
+	excess := (highest%n + 1) % n // 2^64 mod n
+	return v % n, v <= highest-excess
 }

@@ -2,7 +2,6 @@ package domain
 
 import (
 	"math/rand/v2"
-	"strings"
 	"testing"
 )
 
@@ -82,24 +81,6 @@ func BenchmarkFindAllSets(b *testing.B) {
 			}
 		})
 	}
-}
-
-// The boards of the scenarios, by the codes of their cards.
-const (
-	boardNone  = "0112 1011 1102 1202 1210 2010 2100 2102 2110 2111 2202 2222"
-	boardCap20 = "0010 0012 0100 0122 0210 0212 1000 1011 1120 1121 1220 1221 2011 2022 2111 2122 2210 2212 2220 2221"
-)
-
-func parseCards(codes string) []Card {
-	var cards []Card
-	for _, code := range strings.Fields(codes) {
-		c, err := ParseCard(code)
-		if err != nil {
-			panic(err)
-		}
-		cards = append(cards, c)
-	}
-	return cards
 }
 
 func randomBoards(count, size int) [][]Card {
