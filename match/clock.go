@@ -1,0 +1,28 @@
+package match
+
+import "time"
+
+// clock is the module's time. It is injected, so that tests decide what time it is and when an alarm goes off.
+type clock struct {
+	// now is monotonic: the time since the process started.
+	now func() time.Duration
+	// wall is the calendar's time, only to be shown.
+	wall func() time.Time
+	// afterFunc runs f in its own goroutine after d.
+	afterFunc func(d time.Duration, f func()) alarm
+}
+
+// alarm is a *time.Timer made by afterFunc, or a test's.
+type alarm interface {
+	Reset(d time.Duration) bool
+	Stop() bool
+}
+
+func systemClock() clock {
+	start := time.Now()
+	return clock{
+		now:       func() time.Duration { return time.Since(start) },
+		wall:      time.Now,
+		afterFunc: func(d time.Duration, f func()) alarm { return time.AfterFunc(d, f) },
+	}
+}

@@ -1,0 +1,82 @@
+// Package match makes a match of SET a match of Nakama: it seats users, carries their messages to the domain's session
+// and its events back, and answers the module's RPCs. It decides nothing about SET.
+package match
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+
+	"github.com/heroiclabs/nakama-common/runtime"
+)
+
+// Name is the module's name, by which Nakama makes matches of it.
+const Name = "set3d"
+
+const (
+	serverVersion   = "0.1.0"
+	protocolVersion = 1
+)
+
+// Register reads the configuration and registers everything of this module: the match, the RPCs, and the hook of the fast
+// lane. Nakama and the local host call it once. An error says which setting is wrong and what is allowed.
+func Register(ctx context.Context, logger runtime.Logger, _ *sql.DB, nk runtime.NakamaModule, initializer runtime.Initializer) error {
+	return register(ctx, logger, nk, initializer, systemClock())
+}
+
+// module is everything that lives as long as the process.
+type module struct {
+	config   config
+	clock    clock
+	nk       runtime.NakamaModule
+	logger   runtime.Logger
+	tables   *registry
+	limiter  *limiter
+	requests *requests
+	wake     string // the signal that only we know, so that nobody else can wake a match up
+	stray    stray
+}
+
+func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModule, initializer runtime.Initializer, c clock) error {
+	env, _ := ctx.Value(runtime.RUNTIME_CTX_ENV).(map[string]string)
+	settings, err := parseConfig(env)
+	if err != nil {
+		return err
+	}
+	m := newModule(settings, logger, nk, c)
+	if settings.testHooks {
+		logger.Warn("SET3D_TEST_HOOKS is on: clients can order decks and panics. Never in production")
+	}
+	if err := initializer.RegisterMatch(Name, m.newMatch); err != nil {
+		return fmt.Errorf("register the match: %w", err)
+	}
+	if err := initializer.RegisterRpc("hello", m.rpc(m.hello)); err != nil {
+		return fmt.Errorf("register hello: %w", err)
+	}
+	if err := initializer.RegisterRpc("create_match", m.rpc(m.createMatch)); err != nil {
+		return fmt.Errorf("register create_match: %w", err)
+	}
+	if settings.fastLane {
+		if err := initializer.RegisterBeforeRt("MatchDataSend", m.beforeMatchData); err != nil {
+			return fmt.Errorf("register the fast lane: %w", err)
+		}
+	}
+	logger.Info("SET: 3D online %s, fast lane %t, %d ticks a second", serverVersion, settings.fastLane, settings.tickRate)
+	return nil
+}
+
+func newModule(settings config, logger runtime.Logger, nk runtime.NakamaModule, c clock) *module {
+	return &module{
+		config: settings, clock: c, nk: nk, logger: logger,
+		tables: newRegistry(), limiter: newLimiter(settings.rate), requests: newRequests(),
+		wake: "wake " + rand.Text(),
+	}
+}
+
+func (m *module) newMatch(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule) (runtime.Match, error) {
+	return &handler{module: m}, nil
+}
+
+// count adds one to a counter. Tags have few values: never a user's or a match's id.
+func (m *module) count(name string, tags map[string]string) { m.nk.MetricsCounterAdd(name, tags, 1) }

@@ -1,0 +1,63 @@
+package match
+
+import (
+	"encoding/json"
+
+	"github.com/heroiclabs/nakama-common/runtime"
+
+	wire "set3d/proto/set3d/v1"
+)
+
+// The gRPC codes of RPC errors, which decide the HTTP status. Over a socket only the message arrives. Never 16: SDKs
+// take that for an expired session.
+const (
+	codeInvalidArgument    = 3
+	codePermissionDenied   = 7
+	codeResourceExhausted  = 8
+	codeFailedPrecondition = 9
+	codeInternal           = 13
+	codeUnavailable        = 14
+)
+
+// internalError is what a client hears of anything that went wrong in the server.
+const internalError = `{"reason":"INTERNAL","args":{}}`
+
+// args say what was wrong with a request.
+type args map[string]any
+
+// rejection is a reason with its arguments as text: SDKs keep nothing else of an error.
+func rejection(reason wire.Reason, a args) string {
+	if a == nil {
+		a = args{}
+	}
+	text, err := json.Marshal(struct {
+		Reason string `json:"reason"`
+		Args   args   `json:"args"`
+	}{reasonName(reason), a})
+	if err != nil {
+		return internalError // cannot be: the arguments are strings, numbers and lists of them
+	}
+	return string(text)
+}
+
+// reject is an RPC's error.
+func reject(reason wire.Reason, a args) error {
+	return runtime.NewError(rejection(reason, a), codeOf(reason))
+}
+
+func codeOf(reason wire.Reason) int {
+	switch reason {
+	case wire.Reason_REASON_NO_USER:
+		return codePermissionDenied
+	case wire.Reason_REASON_TOO_MANY_MATCHES:
+		return codeResourceExhausted
+	case wire.Reason_REASON_UNSUPPORTED_VERSION:
+		return codeFailedPrecondition
+	case wire.Reason_REASON_SHUTTING_DOWN:
+		return codeUnavailable
+	case wire.Reason_REASON_INTERNAL:
+		return codeInternal
+	default:
+		return codeInvalidArgument
+	}
+}

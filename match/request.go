@@ -1,0 +1,197 @@
+package match
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	wire "set3d/proto/set3d/v1"
+)
+
+// requestMax is how long an RPC's JSON may be. An honest one has less than 1 KB.
+const requestMax = 8 * 1024
+
+// request is a JSON object, read strictly: names in their exact case, each once, none unknown. Each of its fields is taken
+// once, and done says whether any was left. The first error sticks; a null is as good as absent.
+type request struct {
+	path   string // of a nested object, with its dot: "rules."
+	order  []string
+	fields map[string]json.RawMessage
+	err    error
+}
+
+// readRequest reads a whole payload. Nothing at all counts as an empty object.
+func readRequest(payload string) *request {
+	if len(payload) > requestMax {
+		return &request{err: reject(wire.Reason_REASON_REQUEST_TOO_LARGE, args{"allowed": requestMax})}
+	}
+	if payload == "" {
+		return &request{}
+	}
+	return readObject("", []byte(payload))
+}
+
+func readObject(path string, raw []byte) *request {
+	r := &request{path: path, fields: map[string]json.RawMessage{}}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+		r.malformed("an object is expected")
+		return r
+	}
+	for decoder.More() && r.err == nil {
+		r.readField(decoder)
+	}
+	if r.err != nil {
+		return r
+	}
+	if _, err := decoder.Token(); err != nil {
+		r.malformed(err.Error())
+	} else if _, err := decoder.Token(); err != io.EOF {
+		r.malformed("something follows the object")
+	}
+	return r
+}
+
+func (r *request) readField(decoder *json.Decoder) {
+	token, err := decoder.Token()
+	name, ok := token.(string)
+	if err != nil || !ok {
+		r.malformed("a field name is expected")
+		return
+	}
+	var value json.RawMessage
+	if err := decoder.Decode(&value); err != nil {
+		r.malformed(err.Error())
+		return
+	}
+	if _, twice := r.fields[name]; twice {
+		r.malformed("the field " + strconv.Quote(shorten(name)) + " is there twice")
+		return
+	}
+	r.order = append(r.order, name)
+	if string(value) == "null" {
+		value = nil
+	}
+	r.fields[name] = value
+}
+
+// take removes a field. ok is false if it is absent or null, or if something was wrong before.
+func (r *request) take(name string) (raw json.RawMessage, ok bool) {
+	raw = r.fields[name]
+	delete(r.fields, name)
+	return raw, raw != nil && r.err == nil
+}
+
+// text takes a string of at most limit characters.
+func (r *request) text(name string, limit int) (string, bool) {
+	raw, ok := r.take(name)
+	if !ok {
+		return "", false
+	}
+	var s string
+	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		r.wrongType(name, "a string")
+		return "", false
+	}
+	if n := utf8.RuneCountInString(s); n > limit {
+		r.outOfRange(name, fmt.Sprintf("%d characters", n), fmt.Sprintf("at most %d characters", limit))
+		return "", false
+	}
+	return s, true
+}
+
+// number takes an integer from lowest to highest.
+func (r *request) number(name string, lowest, highest int64) (int64, bool) {
+	raw, ok := r.take(name)
+	if !ok {
+		return 0, false
+	}
+	if c := raw[0]; c != '-' && (c < '0' || c > '9') {
+		r.wrongType(name, "an integer")
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	switch {
+	case err == nil && n >= lowest && n <= highest:
+		return n, true
+	case err != nil && bytes.ContainsAny(raw, ".eE"):
+		r.wrongType(name, "an integer")
+	default:
+		r.outOfRange(name, shorten(string(raw)), fmt.Sprintf("%d to %d", lowest, highest))
+	}
+	return 0, false
+}
+
+// object takes a nested object.
+func (r *request) object(name string) (*request, bool) {
+	raw, ok := r.take(name)
+	if !ok {
+		return nil, false
+	}
+	if raw[0] != '{' {
+		r.wrongType(name, "an object")
+		return nil, false
+	}
+	return readObject(r.path+name+".", raw), true
+}
+
+// numbers takes a list of integers.
+func (r *request) numbers(name string, most int) ([]int64, bool) {
+	raw, ok := r.take(name)
+	if !ok {
+		return nil, false
+	}
+	var list []int64
+	if raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+		r.wrongType(name, "a list of integers")
+		return nil, false
+	}
+	if len(list) > most {
+		r.outOfRange(name, fmt.Sprintf("%d entries", len(list)), fmt.Sprintf("at most %d entries", most))
+		return nil, false
+	}
+	return list, true
+}
+
+// done returns the first error, or that a field is unknown: the first of them in the request's order.
+func (r *request) done() error {
+	if r.err != nil {
+		return r.err
+	}
+	for _, name := range r.order {
+		if _, left := r.fields[name]; left {
+			return reject(wire.Reason_REASON_UNKNOWN_FIELD, args{"field": r.path + shorten(name)})
+		}
+	}
+	return nil
+}
+
+func (r *request) fail(reason wire.Reason, a args) {
+	if r.err == nil {
+		r.err = reject(reason, a)
+	}
+}
+
+func (r *request) malformed(detail string) {
+	r.fail(wire.Reason_REASON_MALFORMED_REQUEST, args{"detail": shorten(detail)})
+}
+
+func (r *request) wrongType(name, expected string) {
+	r.fail(wire.Reason_REASON_WRONG_TYPE, args{"field": r.path + name, "expected": expected})
+}
+
+func (r *request) outOfRange(name, value, allowed string) {
+	r.fail(wire.Reason_REASON_OUT_OF_RANGE, args{"field": r.path + name, "value": value, "allowed": allowed})
+}
+
+// shorten keeps what a client sent from filling logs and errors.
+func shorten(s string) string {
+	const most = 64
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}

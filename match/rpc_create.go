@@ -1,0 +1,123 @@
+package match
+
+import (
+	"context"
+	"crypto/rand"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/heroiclabs/nakama-common/runtime"
+
+	"set3d/domain"
+	wire "set3d/proto/set3d/v1"
+)
+
+const (
+	defaultSeats = 2
+	requestIDMax = 64 // characters
+)
+
+type createResponse struct {
+	MatchID string    `json:"match_id"`
+	TableID string    `json:"table_id"`
+	Preset  string    `json:"preset"`
+	Rules   rulesView `json:"rules"`
+	Seats   int       `json:"seats"`
+}
+
+// createMatch opens a table. With a request_id the same request gets the same answer for a minute: SDKs send a request
+// again when the reply was lost.
+func (m *module) createMatch(ctx context.Context, r *request) (any, error) {
+	userID, _ := ctx.Value(runtime.RUNTIME_CTX_USER_ID).(string)
+	if userID == "" {
+		return nil, reject(wire.Reason_REASON_NO_USER, nil)
+	}
+	requestID, _ := r.text("request_id", requestIDMax)
+	setup, err := m.readSetup(r)
+	if err != nil {
+		return nil, err
+	}
+	setup.Creator = userID
+	if setup.PanicAt == atRPC {
+		panic("ordered by test_panic_at: " + string(atRPC))
+	}
+	if requestID == "" {
+		return m.open(ctx, setup)
+	}
+	return m.requests.once(ctx, userID+" "+requestID, setup, m.clock.now, func() (any, error) { return m.open(ctx, setup) })
+}
+
+// readSetup reads what create_match was asked for.
+func (m *module) readSetup(r *request) (tableSetup, error) {
+	s := tableSetup{Preset: defaultPreset, Seats: defaultSeats}
+	if name, ok := r.text("preset", requestMax); ok {
+		s.Preset = name
+	}
+	chosen, known := findPreset(s.Preset)
+	if !known {
+		r.fail(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(s.Preset), "allowed": presetNames()})
+	}
+	s.Rules = chosen.rules
+	nested, hasRules := r.object("rules")
+	if n, ok := r.number("seats", 1, domain.MaxPlayers); ok {
+		s.Seats = int(n)
+	}
+	if n, ok := r.number("seed", math.MinInt32, math.MaxInt32); ok {
+		s.Seed = int32(n)
+	}
+	if m.config.testHooks {
+		r.readTestHooks(&s)
+	}
+	if err := r.done(); err != nil || !hasRules {
+		return s, err
+	}
+	var err error
+	s.Rules, err = nested.readRules(s.Rules)
+	return s, err
+}
+
+func (r *request) readTestHooks(s *tableSetup) {
+	if at, ok := r.text("test_panic_at", requestMax); ok {
+		s.PanicAt = entryPoint(at)
+		if !slices.Contains(entryPoints(), s.PanicAt) {
+			r.fail(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "test_panic_at", "value": shorten(at), "allowed": entryPoints()})
+		}
+	}
+	if codes, ok := r.text("test_deck", requestMax); ok {
+		s.Deck = codes
+		if _, err := parseDeck(codes); err != nil {
+			r.fail(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "test_deck", "value": shorten(codes), "allowed": err.Error()})
+		}
+	}
+}
+
+// open makes the match, if the user has not too many already.
+func (m *module) open(ctx context.Context, s tableSetup) (any, error) {
+	s.TableID = rand.Text()
+	if !m.tables.reserve(s.TableID, s.Creator, m.config.maxTablesPerUser) {
+		return nil, reject(wire.Reason_REASON_TOO_MANY_MATCHES, args{"limit": m.config.maxTablesPerUser})
+	}
+	defer m.tables.cancel(s.TableID)
+	params, err := s.params()
+	if err != nil {
+		return nil, m.openFailed(err)
+	}
+	matchID, err := m.nk.MatchCreate(ctx, Name, params)
+	if err != nil {
+		return nil, m.openFailed(err)
+	}
+	m.count("set3d_tables_opened", map[string]string{"preset": s.Preset})
+	return createResponse{
+		MatchID: matchID, TableID: s.TableID, Preset: s.Preset, Rules: viewRules(s.Rules), Seats: s.Seats,
+	}, nil
+}
+
+// openFailed maps Nakama's errors, which are plain text that would otherwise reach the client.
+func (m *module) openFailed(err error) error {
+	if strings.Contains(err.Error(), "shutdown in progress") {
+		return reject(wire.Reason_REASON_SHUTTING_DOWN, nil)
+	}
+	m.logger.Error("cannot create a match: %v", err)
+	return reject(wire.Reason_REASON_INTERNAL, nil)
+}

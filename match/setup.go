@@ -1,0 +1,72 @@
+package match
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"set3d/domain"
+)
+
+// tableSetup is all that a match is made from. It crosses Nakama as JSON in one parameter, because parameters must
+// survive gob; it never leaves the process. It is comparable: two requests are the same if their setups are.
+type tableSetup struct {
+	TableID string
+	Creator string // user id
+	Preset  string
+	Rules   domain.Rules
+	Seats   int
+	Seed    int32      // of a practice deck; 0: a fresh key at the start
+	PanicAt entryPoint // test hook
+	Deck    string     // test hook: card codes
+}
+
+// setupParam is the key of a match's one parameter.
+const setupParam = "setup"
+
+func (s tableSetup) params() (map[string]any, error) {
+	raw, err := json.Marshal(s)
+	return map[string]any{setupParam: string(raw)}, err
+}
+
+func readSetup(params map[string]any) (tableSetup, error) {
+	raw, ok := params[setupParam].(string)
+	if !ok {
+		return tableSetup{}, errors.New("the match was not created by this module: it has no setup")
+	}
+	var s tableSetup
+	if err := json.Unmarshal([]byte(raw), &s); err != nil {
+		return tableSetup{}, fmt.Errorf("unreadable setup: %w", err)
+	}
+	if s.Seats < 1 || s.Seats > domain.MaxPlayers {
+		return tableSetup{}, fmt.Errorf("a table has 1 to %d seats, not %d", domain.MaxPlayers, s.Seats)
+	}
+	return s, s.Rules.Validate()
+}
+
+// deck is where the cards come from. The key is asked for only when it is needed.
+func (s tableSetup) deck(newKey func() [32]byte) domain.DeckSource {
+	if s.Deck != "" {
+		if source, err := parseDeck(s.Deck); err == nil {
+			return source
+		}
+	}
+	if source, err := domain.SeedSource(s.Seed); err == nil {
+		return source
+	}
+	return domain.KeySource(newKey())
+}
+
+// parseDeck reads card codes, the first card first.
+func parseDeck(codes string) (domain.DeckSource, error) {
+	var cards []domain.Card
+	for _, code := range strings.Fields(codes) {
+		card, err := domain.ParseCard(code)
+		if err != nil {
+			return domain.DeckSource{}, err
+		}
+		cards = append(cards, card)
+	}
+	return domain.OrderSource(cards)
+}

@@ -1,0 +1,150 @@
+package match
+
+import (
+	"time"
+
+	"github.com/heroiclabs/nakama-common/runtime"
+
+	"set3d/domain"
+	wire "set3d/proto/set3d/v1"
+)
+
+// table is a match as Nakama sees it: the seats, the visitors, and the session that plays. Only the match's goroutine
+// touches it; what others need is in its mailbox.
+type table struct {
+	module     *module
+	setup      tableSetup
+	box        *mailbox
+	logger     runtime.Logger
+	dispatcher runtime.MatchDispatcher // of the running callback
+
+	seats    seats
+	visitors []*visitor // who is here, in order of arrival
+	session  *domain.Session
+	out      domain.Output // what the session put out since the last UPDATE
+	deck     domain.DeckSource
+	standing standing
+
+	now     time.Duration // of the running callback
+	pending []mail        // taken from the mailbox and not judged yet
+	replies []reply       // to be sent behind the next UPDATE
+
+	sentRevision  uint64
+	rosterChanged bool
+	rosterUnsent  bool
+	held          [domain.MaxPlayers]uint64 // by seat: id of the claim that the session holds
+	abort         *wire.Event               // what a panic tells the players
+	label         label
+	alarmAt       time.Duration // when the alarm goes off; 0: it is not set
+	encoder       encoder
+	receiver      receiver
+	addressee     [1]runtime.Presence
+
+	emptySince time.Duration // since when nobody is here; meaningless while somebody is
+	endedAt    time.Duration // when the match ended
+	ended      bool
+	draining   bool // the server shuts down
+	closing    bool // closed: the next MatchLoop stops the match
+}
+
+// enter begins a callback: what waits in the mailbox is judged first, each message at its arrival, and then every
+// deadline up to now.
+func (t *table) enter(dispatcher runtime.MatchDispatcher) {
+	t.dispatcher = dispatcher
+	if t.closing {
+		return
+	}
+	batch, now, alive := t.box.take()
+	t.now = max(t.now, now)
+	t.pending = batch
+	if !alive {
+		t.die()
+		return
+	}
+	t.judgePending()
+	if t.standing.started {
+		t.session.Advance(t.matchMs(t.now), &t.out)
+	}
+}
+
+// judgePending handles the mail in hand. What it panics at is still in hand then, and gets an answer.
+func (t *table) judgePending() {
+	for len(t.pending) > 0 {
+		t.handle(t.pending[0])
+		t.pending[0] = mail{}
+		t.pending = t.pending[1:]
+	}
+}
+
+// leave ends a callback: everybody is told what it did.
+func (t *table) leave() {
+	if t.closing {
+		return
+	}
+	t.flush()
+	t.setAlarm()
+}
+
+// matchMs is match time at a moment of the module's clock.
+func (t *table) matchMs(at time.Duration) int64 { return t.standing.matchMs(at) }
+
+// apply gives the session a command at the callback's own time, after all mail.
+func (t *table) apply(cmd domain.Command) { t.session.Apply(t.matchMs(t.now), cmd, &t.out) }
+
+// seatOf is the seat that a user plays on, or spectatorSeat. Who has forfeited watches.
+func (t *table) seatOf(userID string) int {
+	if seat, ok := t.seats.of(userID); ok && !t.forfeited(seat) {
+		return seat
+	}
+	return spectatorSeat
+}
+
+func (t *table) forfeited(seat int) bool {
+	return t.standing.started && t.session.Snapshot().ByPlayer[seat].Forfeited
+}
+
+// spectators counts the visitors without a seat of their own.
+func (t *table) spectators() int {
+	return t.count(func(v *visitor) bool { return t.seatOf(v.userID) == spectatorSeat })
+}
+
+func (t *table) count(which func(*visitor) bool) int {
+	n := 0
+	for _, v := range t.visitors {
+		if which(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// setAlarm asks to be woken at the session's next deadline. Without the fast lane the ticks have to do.
+func (t *table) setAlarm() {
+	if !t.module.config.fastLane || !t.standing.started {
+		return
+	}
+	wakeMs, ok := t.session.NextWakeMs()
+	if !ok {
+		return
+	}
+	if at := t.standing.startedAt + ms(wakeMs); at != t.alarmAt {
+		t.alarmAt = at
+		t.box.wakeIn(max(0, at-t.module.clock.now()))
+	}
+}
+
+// closeWhenDone closes a table at which nothing more is going to happen.
+func (t *table) closeWhenDone() {
+	config := &t.module.config
+	switch {
+	case t.ended:
+		if t.draining || t.now-t.endedAt >= config.afterEnd {
+			t.close()
+		}
+	case t.standing.started: // the rules end a match; a table with held seats may be empty
+	case t.draining:
+		t.close()
+	case len(t.visitors) == 0 && t.now-t.emptySince >= config.emptyTable:
+		t.close()
+	}
+}

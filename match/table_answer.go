@@ -1,0 +1,112 @@
+package match
+
+import (
+	"strings"
+
+	"set3d/domain"
+	wire "set3d/proto/set3d/v1"
+)
+
+// replyKind is what a session is answered with.
+type replyKind uint8
+
+const (
+	replyRefused replyKind = iota + 1
+	replyVerdict
+	replyError
+	replyPong
+	replyWelcome
+)
+
+// reply is an answer to one session that waits for the UPDATE before it, so that it never speaks of a state that its
+// receiver has not seen.
+type reply struct {
+	kind         replyKind
+	to           *visitor
+	claimID      uint64
+	refusal      domain.Refusal
+	verdict      domain.SetClaimed
+	reason       wire.Reason
+	opCode       int64
+	detail       string
+	clientTimeMs uint64
+}
+
+func (t *table) reply(r reply) { t.replies = append(t.replies, r) }
+
+func (t *table) replyError(m mail, reason wire.Reason, detail string) {
+	t.reply(reply{kind: replyError, to: m.from, reason: reason, opCode: m.opCode, detail: detail})
+}
+
+func (t *table) answer(r *reply) {
+	switch r.kind {
+	case replyRefused:
+		t.sendTo(r.to, wire.OpCode_OP_CODE_CLAIM_RESULT, claimResult(t.stamp(), r.claimID, r.refusal))
+	case replyVerdict:
+		t.sendTo(r.to, wire.OpCode_OP_CODE_CLAIM_RESULT, claimRepeated(t.stamp(), r.verdict))
+	case replyError:
+		t.sendTo(r.to, wire.OpCode_OP_CODE_ERROR, &wire.Error{
+			Stamp: t.stamp(), Reason: r.reason, OpCode: r.opCode, Detail: strings.ToValidUTF8(r.detail, "?"),
+		})
+	case replyPong:
+		t.sendTo(r.to, wire.OpCode_OP_CODE_PONG, &wire.Pong{Stamp: t.stamp(), ClientTimeMs: r.clientTimeMs})
+	case replyWelcome:
+		t.welcome(r.to)
+	}
+}
+
+// welcome sends the whole state to one session.
+func (t *table) welcome(v *visitor) {
+	t.standing.revision = t.session.Revision()
+	w := &wire.Welcome{
+		Stamp: t.stamp(), ProtocolVersion: protocolVersion, TableId: t.setup.TableID, Role: wire.Role_ROLE_SPECTATOR,
+		Rules: rulesToWire(t.setup.Rules), Roster: t.roster(), Timing: timingFor(t.setup.Rules),
+	}
+	if seat := t.seatOf(v.userID); seat != spectatorSeat {
+		number := uint32(seat)
+		w.Role, w.Seat = wire.Role_ROLE_PLAYER, &number
+	}
+	if verdict, ok := t.session.LastVerdict(t.seatFor(v)); ok {
+		w.LastVerdict = setClaimedToWire(verdict)
+	}
+	if t.standing.started {
+		w.Snapshot = t.encoder.fill(t.session.Snapshot())
+		if commitment, ok := t.deck.Commitment(); ok {
+			w.Commitment = commitment[:]
+		}
+	}
+	if end, ok := t.session.Ended(); ok {
+		w.Ended = matchEndedToWire(end, &ending{names: t.seats.names(), deck: t.deck})
+	}
+	t.sendTo(v, wire.OpCode_OP_CODE_WELCOME, w)
+}
+
+// roster lists who sits where.
+func (t *table) roster() *wire.Roster {
+	r := &wire.Roster{Spectators: uint32(t.spectators())}
+	for i := range t.seats.count {
+		s := &t.seats.seat[i]
+		place := &wire.Seat{
+			UserId: s.userID, DisplayName: s.name, Connected: s.visitor != nil, Ready: s.visitor != nil,
+			Forfeited: t.forfeited(i),
+		}
+		if untilMs, dropped := t.session.HeldUntilMs(i); dropped {
+			held := uint64(untilMs)
+			place.HeldUntilMs = &held
+		}
+		r.Seats = append(r.Seats, place)
+	}
+	if host, ok := t.seats.host(); ok {
+		number := uint32(host)
+		r.HostSeat = &number
+	}
+	return r
+}
+
+func seatForfeited(stamp *wire.Stamp, seat int) *wire.Notice {
+	number := uint32(seat)
+	return &wire.Notice{Stamp: stamp, Kind: wire.NoticeKind_NOTICE_KIND_SEAT_FORFEITED, Seat: &number}
+}
+
+// displayName is a user's name as the wire can carry it.
+func displayName(username string) string { return strings.ToValidUTF8(username, "?") }

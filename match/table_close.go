@@ -1,0 +1,96 @@
+package match
+
+import (
+	"set3d/domain"
+	wire "set3d/proto/set3d/v1"
+)
+
+// close ends the table's life: what still waits is answered, everybody is told, and the next MatchLoop stops the match.
+// MatchSignal and MatchJoinAttempt never stop it themselves: the callers of signals that are queued behind would hang.
+func (t *table) close() {
+	if t.closing {
+		return
+	}
+	t.flush()
+	t.closing = true
+	t.box.refuseAll(t.box.close(), wire.Reason_REASON_TABLE_CLOSED)
+	t.sendAll(wire.OpCode_OP_CODE_NOTICE, t.closedNotice())
+	t.refreshLabel()
+}
+
+func (t *table) closedNotice() *wire.Notice {
+	return &wire.Notice{Stamp: t.stamp(), Kind: wire.NoticeKind_NOTICE_KIND_CLOSED}
+}
+
+// die ends the table after a panic. The session may be half changed: it is not touched again. Each part is on its own,
+// so that one that panics too does not keep the others from running.
+func (t *table) die() {
+	if t.closing {
+		return
+	}
+	t.closing = true
+	alone(t.box.poison)
+	alone(func() {
+		left := append(append([]mail(nil), t.pending...), t.box.close()...)
+		t.pending = nil
+		t.box.refuseAll(left, wire.Reason_REASON_TABLE_CLOSED)
+	})
+	alone(t.sendAbort)
+	alone(t.refreshLabel)
+	alone(t.answerLost)
+}
+
+// sendAbort tells everybody that the match is over: an UPDATE that beats every earlier one, with the last state that was
+// shown to anybody, standing still.
+func (t *table) sendAbort() {
+	if t.dispatcher == nil {
+		return
+	}
+	stamp := t.stamp()
+	stamp.Revision = max(t.standing.revision, t.sentRevision) + 1
+	t.abort.AtMs = stamp.ServerTimeMs
+	update := &wire.Update{Stamp: stamp, FromRevision: t.sentRevision, Events: []*wire.Event{t.abort}}
+	if t.sentRevision > 0 {
+		snapshot := t.encoder.frame.fill(&t.encoder.snapshot)
+		snapshot.State, snapshot.Animation, snapshot.ClockRunning = wire.BoardState_BOARD_STATE_MATCH_END, nil, false
+		update.Snapshot = snapshot
+	}
+	t.sendAll(wire.OpCode_OP_CODE_UPDATE, update)
+	t.sendAll(wire.OpCode_OP_CODE_NOTICE, t.closedNotice())
+}
+
+// answerLost answers the claims that were judged, or held, and whose answer will not come.
+func (t *table) answerLost() {
+	for _, r := range t.replies {
+		if r.claimID != 0 {
+			t.box.refuseClaim(r.to, r.claimID, wire.Reason_REASON_TABLE_CLOSED)
+		}
+	}
+	for _, e := range t.out.Events {
+		if verdict, ok := e.Event.(domain.SetClaimed); ok {
+			t.refuseSeat(verdict.Seat, verdict.ClaimID)
+		}
+	}
+	for seat, claimID := range t.held {
+		t.refuseSeat(seat, claimID)
+	}
+}
+
+func (t *table) refuseSeat(seat int, claimID uint64) {
+	if v := t.seats.seat[seat].visitor; v != nil && claimID != 0 {
+		t.settle(seat, claimID)
+		t.box.refuseClaim(v, claimID, wire.Reason_REASON_TABLE_CLOSED)
+	}
+}
+
+// newAbort is made with the table, so that nothing of a broken match is needed for it.
+func newAbort() *wire.Event {
+	return &wire.Event{Kind: &wire.Event_MatchEnded{
+		MatchEnded: &wire.MatchEnded{Reason: wire.EndReason_END_REASON_INTERNAL_ERROR},
+	}}
+}
+
+func alone(part func()) {
+	defer func() { _ = recover() }()
+	part()
+}

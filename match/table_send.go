@@ -1,0 +1,124 @@
+package match
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	"github.com/heroiclabs/nakama-common/runtime"
+
+	"set3d/domain"
+	wire "set3d/proto/set3d/v1"
+)
+
+// flush tells everybody what has happened since the last flush: the roster if it is another one, then one UPDATE, the
+// same bytes for all, then the answers that are for one session.
+func (t *table) flush() {
+	t.observe()
+	t.raiseRoster()
+	if t.rosterUnsent {
+		t.sendRoster()
+	}
+	if t.standing.revision == t.sentRevision {
+		t.answerUnseenVerdicts()
+	} else {
+		t.sendUpdate()
+	}
+	t.out.Reset()
+	for i := range t.replies {
+		t.answer(&t.replies[i])
+	}
+	clear(t.replies)
+	t.replies = t.replies[:0]
+	t.refreshLabel()
+	t.box.publish(t.standing)
+}
+
+// observe draws this side's conclusions from the session's output.
+func (t *table) observe() {
+	for _, e := range t.out.Events {
+		switch e := e.Event.(type) {
+		case domain.SetClaimed:
+			t.settle(e.Seat, e.ClaimID)
+		case domain.PlayerForfeited:
+			t.rosterChanged = true
+		case domain.MatchEnded:
+			t.noteEnd(e)
+		}
+	}
+	for _, a := range t.out.Answers {
+		t.settle(a.Seat, a.ClaimID)
+		if v := t.seats.seat[a.Seat].visitor; v != nil {
+			t.reply(reply{kind: replyRefused, to: v, claimID: a.ClaimID, refusal: a.Refusal})
+		}
+	}
+	t.standing.revision = t.session.Revision()
+}
+
+func (t *table) settle(seat int, claimID uint64) {
+	if t.held[seat] == claimID {
+		t.held[seat] = 0
+	}
+}
+
+func (t *table) noteEnd(e domain.MatchEnded) {
+	t.ended, t.endedAt = true, t.now
+	t.logger.Info("table %s: the match has ended: %v", t.setup.TableID, e.Reason)
+	t.module.count("set3d_matches_ended", map[string]string{"reason": e.Reason.String()})
+}
+
+// raiseRoster gives a changed roster its number.
+func (t *table) raiseRoster() {
+	if !t.rosterChanged {
+		return
+	}
+	t.rosterChanged, t.rosterUnsent = false, true
+	t.standing.rosterRevision++
+}
+
+func (t *table) sendRoster() {
+	t.rosterUnsent = false
+	roster := t.roster()
+	roster.Stamp = t.stamp()
+	t.sendAll(wire.OpCode_OP_CODE_ROSTER, roster)
+}
+
+func (t *table) sendUpdate() {
+	update := &wire.Update{
+		Stamp: t.stamp(), FromRevision: t.sentRevision,
+		Events: make([]*wire.Event, 0, len(t.out.Events)), Snapshot: t.encoder.fill(t.session.Snapshot()),
+	}
+	end := ending{names: t.seats.names(), deck: t.deck}
+	for _, e := range t.out.Events {
+		update.Events = append(update.Events, eventToWire(e, &end))
+	}
+	t.sendAll(wire.OpCode_OP_CODE_UPDATE, update)
+	t.sentRevision = t.standing.revision
+}
+
+// answerUnseenVerdicts covers the judged claim that changes no snapshot: a wrong one under rules without lock and
+// penalty. Its UPDATE would have an old revision and be discarded, so the claimant gets the verdict as an answer.
+func (t *table) answerUnseenVerdicts() {
+	for _, e := range t.out.Events {
+		if verdict, ok := e.Event.(domain.SetClaimed); ok {
+			if v := t.seats.seat[verdict.Seat].visitor; v != nil {
+				t.sendTo(v, wire.OpCode_OP_CODE_CLAIM_RESULT, claimRepeated(t.stamp(), verdict))
+			}
+		}
+	}
+}
+
+func (t *table) stamp() *wire.Stamp { return stampOf(t.standing, t.now) }
+
+// sendAll broadcasts at once. The bytes may be overwritten when it returns.
+func (t *table) sendAll(opCode wire.OpCode, m proto.Message) { t.broadcast(opCode, m, nil) }
+
+// sendTo sends to one session, if it is still here.
+func (t *table) sendTo(v *visitor, opCode wire.OpCode, m proto.Message) {
+	t.addressee[0] = v
+	t.broadcast(opCode, m, t.addressee[:])
+}
+
+func (t *table) broadcast(opCode wire.OpCode, m proto.Message, to []runtime.Presence) {
+	if err := t.dispatcher.BroadcastMessage(int64(opCode), t.encoder.encode(m), to, nil, true); err != nil {
+		t.logger.Debug("table %s: cannot send %v: %v", t.setup.TableID, opCode, err)
+	}
+}
