@@ -1,0 +1,147 @@
+package client
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/heroiclabs/nakama-common/rtapi"
+)
+
+// read runs until the connection ends, and then tells everyone who waits.
+func (s *Socket) read() {
+	err := s.readFrames()
+	_ = s.conn.Close()
+	s.mu.Lock()
+	s.err = fmt.Errorf("%w: %w", ErrClosed, err)
+	matches := s.matches
+	s.matches = map[string]*Match{}
+	s.mu.Unlock()
+	close(s.done)
+	for _, m := range matches {
+		m.disconnected(s, s.err)
+	}
+}
+
+func (s *Socket) readFrames() error {
+	for {
+		_ = s.conn.SetReadDeadline(time.Now().Add(readWait))
+		_, raw, err := s.conn.ReadMessage()
+		if err != nil {
+			return err
+		}
+		at := time.Now()
+		s.stats.received(len(raw))
+		envelope := &rtapi.Envelope{}
+		if err := s.format.unmarshal(raw, envelope); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+		}
+		s.route(envelope, at)
+	}
+}
+
+// route gives an envelope to the request that waits for it, or to the match that it belongs to. Presences, notifications and
+// whatever else Nakama tells are of no use here.
+func (s *Socket) route(envelope *rtapi.Envelope, at time.Time) {
+	if envelope.GetCid() != "" {
+		s.answer(envelope)
+		return
+	}
+	data := envelope.GetMatchData()
+	if data == nil {
+		return
+	}
+	frame := Frame{Op: data.GetOpCode(), Data: data.GetData(), At: at}
+	s.mu.Lock()
+	match := s.matches[data.GetMatchId()]
+	if match == nil {
+		s.strays.keep(data.GetMatchId(), frame)
+	}
+	s.mu.Unlock()
+	if match != nil {
+		match.receive(s, frame)
+	}
+}
+
+// answer also puts a joined match in its place before the next frame is read. The match's first frames may have come before
+// this answer: they waited among the strays.
+func (s *Socket) answer(envelope *rtapi.Envelope) {
+	cid := envelope.GetCid()
+	s.mu.Lock()
+	waiting, match := s.pending[cid], s.joining[cid]
+	delete(s.pending, cid)
+	delete(s.joining, cid)
+	var early []Frame
+	joined := envelope.GetMatch()
+	if match != nil && joined != nil {
+		s.matches[joined.GetMatchId()] = match
+		early = s.strays.take(joined.GetMatchId())
+	}
+	s.mu.Unlock()
+	if match != nil && joined != nil {
+		match.connected(s, joined.GetMatchId())
+		for _, frame := range early {
+			match.receive(s, frame)
+		}
+	}
+	if waiting != nil {
+		waiting <- envelope
+	}
+}
+
+// strayFrames are the last frames of matches that this socket has not joined yet, oldest first.
+type strayFrames []strayFrame
+
+type strayFrame struct {
+	matchID string
+	frame   Frame
+}
+
+const maxStrays = 64 // Nakama's own outgoing queue holds so many: more cannot have come between a join and its answer
+
+func (f *strayFrames) keep(matchID string, frame Frame) {
+	if len(*f) == maxStrays {
+		*f = append((*f)[:0], (*f)[1:]...)
+	}
+	*f = append(*f, strayFrame{matchID, frame})
+}
+
+func (f *strayFrames) take(matchID string) []Frame {
+	var taken []Frame
+	rest := (*f)[:0]
+	for _, stray := range *f {
+		if stray.matchID == matchID {
+			taken = append(taken, stray.frame)
+		} else {
+			rest = append(rest, stray)
+		}
+	}
+	*f = rest
+	return taken
+}
+
+// Traffic counts websocket frames and their bytes since the socket was opened.
+type Traffic struct {
+	FramesSent, FramesReceived uint64
+	BytesSent, BytesReceived   uint64
+}
+
+// Traffic is what the socket has carried so far.
+func (s *Socket) Traffic() Traffic {
+	return Traffic{
+		FramesSent: s.stats.framesOut.Load(), FramesReceived: s.stats.framesIn.Load(),
+		BytesSent: s.stats.bytesOut.Load(), BytesReceived: s.stats.bytesIn.Load(),
+	}
+}
+
+type socketStats struct{ framesIn, framesOut, bytesIn, bytesOut atomic.Uint64 }
+
+func (t *socketStats) sent(n int) {
+	t.framesOut.Add(1)
+	t.bytesOut.Add(uint64(n))
+}
+
+func (t *socketStats) received(n int) {
+	t.framesIn.Add(1)
+	t.bytesIn.Add(uint64(n))
+}
