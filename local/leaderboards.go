@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strconv"
@@ -126,22 +127,9 @@ func (b *board) ordered() []*record {
 		if !b.Ascending {
 			x, y = y, x
 		}
-		switch {
-		case x.Score != y.Score:
-			return compare(x.Score, y.Score)
-		case x.Subscore != y.Subscore:
-			return compare(x.Subscore, y.Subscore)
-		}
-		return strings.Compare(x.Owner, y.Owner)
+		return cmp.Or(cmp.Compare(x.Score, y.Score), cmp.Compare(x.Subscore, y.Subscore), strings.Compare(x.Owner, y.Owner))
 	})
 	return out
-}
-
-func compare(a, b int64) int {
-	if a < b {
-		return -1
-	}
-	return 1
 }
 
 func (b *board) api(r *record, rank int64) *api.LeaderboardRecord {

@@ -85,7 +85,7 @@ func (s *Server) run() {
 	s.events.run(s.ctx)
 	s.background(s.matches.index.run)
 	s.background(func() { s.tracker.run(s.ctx, s.matches, s.status, s.router) })
-	s.background(func() { s.matchmaker.run(s.ctx) })
+	go s.matchmaker.run(s.ctx) // not awaited: a hook of the module may hang in it
 	s.background(func() {
 		s.store.run(s.ctx.Done(), func(err error) { s.cfg.Logger.Error("%v", err) })
 	})

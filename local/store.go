@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -178,11 +179,6 @@ func (s *store) usersByIDOrName(ids, names []string) []user {
 			out = append(out, *u)
 		}
 	}
-	slices.SortFunc(out, func(a, b user) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out, func(a, b user) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
