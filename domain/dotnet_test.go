@@ -82,6 +82,16 @@ func TestDotnetRandomIgnoresTheSign(t *testing.T) {
 	}
 }
 
+// The largest difference is one too many for a sample; C# takes one off. It is too rare for the vectors.
+func TestDotnetSampleStaysBelowItsMaximum(t *testing.T) {
+	random := dotnetRandom{nextp: dotnetGap}
+	random.state[1], random.state[1+dotnetGap] = dotnetMax, 0
+	assert.Equal(t, int32(dotnetMax-1), random.sample())
+	random = dotnetRandom{nextp: dotnetGap}
+	random.state[1], random.state[1+dotnetGap] = 0, 1
+	assert.Equal(t, int32(dotnetMax-1), random.sample())
+}
+
 // dotnetNext is C#'s Next(n), in floats as C# has it. The conversions keep Go from fusing the two products.
 func dotnetNext(sample int32, n int) int {
 	return int(float64(float64(sample)*(1.0/float64(dotnetMax))) * float64(n))

@@ -31,6 +31,16 @@ func parseCards(codes string) []Card {
 	return cards
 }
 
+func ExampleValidate() {
+	cards := []Card{MustCard(0), MustCard(1), MustCard(3)}
+	result, err := Validate(cards)
+	fmt.Println(cards, result.IsValid(), result.Reason(), err)
+	fmt.Println(Third(cards[0], cards[1]))
+	// Output:
+	// [one diamond red solid one diamond red striped one diamond green solid] false Color is mixed <nil>
+	// one diamond red open
+}
+
 // permutations3 are the six orders of three things.
 var permutations3 = [6][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
 
