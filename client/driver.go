@@ -38,9 +38,19 @@ func NewDriver(link *Link, player PlayerConfig, audience Audience) *Driver {
 
 // Run plays until the match has ended and no claim waits for its answer. Then it returns nil.
 func (d *Driver) Run(ctx context.Context) error {
+	return d.loop(ctx, func() bool { return d.Controller.Ended() == nil || d.Controller.WaitingForServer() })
+}
+
+// Drain plays no more, and waits until no claim waits for its answer. Use it after Run.
+func (d *Driver) Drain(ctx context.Context) error {
+	d.Player = nil
+	return d.loop(ctx, d.Controller.WaitingForServer)
+}
+
+func (d *Driver) loop(ctx context.Context, goesOn func() bool) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	for d.Controller.Ended() == nil || d.Controller.WaitingForServer() {
+	for goesOn() {
 		d.arm(timer)
 		select {
 		case event, open := <-d.Link.Events():

@@ -42,8 +42,10 @@ type CreateMatch struct {
 	Seed int32 `json:"seed,omitempty"`
 	// RequestID makes the request repeatable for a minute; a random one when empty.
 	RequestID string `json:"request_id,omitempty"`
-	// TestDeck is card ids in the order in which they are dealt. Only servers that are configured for tests take it.
-	TestDeck []int `json:"test_deck,omitempty"`
+	// TestDeck is card codes in the order in which they are dealt, with blanks between; TestPanicAt names an entry point that is to
+	// panic. Only servers that are configured for tests take them.
+	TestDeck    string `json:"test_deck,omitempty"`
+	TestPanicAt string `json:"test_panic_at,omitempty"`
 }
 
 // CreatedMatch is the server's answer to CreateMatch.

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"set3d/client"
+)
+
+// The exit codes. They are promised in the help.
+const (
+	exitOK      = 0
+	exitWrong   = 1 // what was observed is not what it should be
+	exitUsage   = 2
+	exitNoRoute = 3   // no server there
+	exitRefused = 4   // the server is there and says no
+	exitStopped = 130 // interrupted before there was a result, as shells say it
+)
+
+const exitCodesHelp = `
+Exit codes:
+  0    all well
+  1    something was wrong in what was observed: a check failed, a claim was not answered
+  2    wrong usage: a flag, an argument, a value
+  3    no server could be reached
+  4    the server refused: its reason is in the message
+  130  interrupted before there was a result`
+
+// exitError is an error that ends the program with its code.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+func exit(code int, format string, args ...any) error {
+	return &exitError{code, fmt.Errorf(format, args...)}
+}
+
+// run is the program without its process. Whatever is not an exitError comes from cobra and is wrong usage.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code := exitUsage
+	var known *exitError
+	if errors.As(err, &known) {
+		code = known.code
+	}
+	_, _ = fmt.Fprintf(stderr, "set3d: %v\n", err)
+	if code == exitUsage {
+		_, _ = fmt.Fprintf(stderr, "Try '%s --help'.\n", command.CommandPath())
+	}
+	return code
+}
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "set3d",
+		Short: "The server of SET: 3D, for trying it out and for testing it",
+		Long: `set3d serves SET: 3D matches on a development host, plays whole matches against any server with automatic players
+that check what the server says, and measures how fast a server answers.
+
+A first look, in two terminals:
+  set3d serve
+  set3d play
+` + exitCodesHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newServeCommand(), newPlayCommand(), newLoadCommand())
+	return root
+}
+
+// serverFlags say which server a command talks to.
+type serverFlags struct {
+	url    string
+	key    string
+	format string
+}
+
+func (f *serverFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.url, "url", "http://127.0.0.1:7350", "where the server's API is")
+	cmd.Flags().StringVar(&f.key, "key", "defaultkey", "the server key, for authentication")
+	cmd.Flags().StringVar(&f.format, "format", "protobuf", "how envelopes travel on the socket: protobuf or json")
+}
+
+func (f *serverFlags) open() (*client.Client, client.Format, error) {
+	format, err := client.ParseFormat(f.format)
+	if err != nil {
+		return nil, 0, exit(exitUsage, "--format: %w", err)
+	}
+	c, err := client.New(client.Config{URL: f.url, ServerKey: f.key})
+	if err != nil {
+		return nil, 0, exit(exitUsage, "--url: %w", err)
+	}
+	return c, format, nil
+}
+
+// explain turns an error of the client into one with an exit code and with what to do about it.
+func explain(err error, url string) error {
+	var known *exitError
+	var refused *client.Error
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.Is(err, context.Canceled):
+		return exit(exitStopped, "interrupted")
+	case errors.As(err, &refused):
+		if refused.Code == 16 || refused.Code == 401 {
+			return exit(exitRefused, "%w (is --key the server's key?)", err)
+		}
+		return exit(exitRefused, "%w", err)
+	case errors.Is(err, client.ErrNoRoute):
+		return exit(exitNoRoute, "no server answers at %s.\nStart one with 'set3d serve', or name another with --url. (%w)", url, err)
+	}
+	return exit(exitWrong, "%w", err)
+}
+
+// checkPlayers is the range of --players.
+func checkPlayers(n int) error {
+	if n < 1 || n > 8 {
+		return exit(exitUsage, "--players is %d, want 1 to 8", n)
+	}
+	return nil
+}
