@@ -1,0 +1,198 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/heroiclabs/nakama-common/rtapi"
+	"github.com/heroiclabs/nakama-common/runtime"
+)
+
+const fakeNode = "node1"
+
+// fakeNakama is as much of Nakama as a match sees: it makes matches, runs their callbacks one at a time, and delivers
+// what they send. A signal runs in the goroutine that rings, as soon as no other callback of the match runs.
+type fakeNakama struct {
+	runtime.NakamaModule
+	t      testing.TB
+	clock  *fakeClock
+	logger *fakeLogger
+	env    map[string]string
+
+	module runtime.Match // one object for all: it has no state
+	make   func(context.Context, runtime.Logger) (runtime.Match, error)
+	rpcs   map[string]nakamaRPC
+	hook   func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error)
+
+	mu           sync.Mutex
+	matches      map[string]*fakeMatch
+	users        map[string]*fakeUser // by session id
+	made         int
+	counters     map[string]int64
+	disconnected map[string]int
+	createError  error
+	signalFault  func(n int) signalFault // what the n-th signal meets, from 1
+	signals      int
+}
+
+// signalFault is how Nakama can fail a signal.
+type signalFault uint8
+
+const (
+	signalFine     signalFault = iota
+	signalNotRun               // the queue was full
+	signalRunsLate             // the caller has given up, the callback runs all the same
+	signalRan                  // the callback ran and the answer got lost
+	signalPanics
+)
+
+// newFake registers the module with the given settings, "KEY=value" each.
+func newFake(t testing.TB, settings ...string) *fakeNakama {
+	t.Helper()
+	n := &fakeNakama{
+		t: t, clock: &fakeClock{at: time.Hour}, logger: &fakeLogger{}, env: map[string]string{"SET3D_TEST_HOOKS": "on"},
+		rpcs: map[string]nakamaRPC{}, matches: map[string]*fakeMatch{}, users: map[string]*fakeUser{},
+		counters: map[string]int64{}, disconnected: map[string]int{},
+	}
+	for _, s := range settings {
+		key, value, _ := strings.Cut(s, "=")
+		n.env[key] = value
+	}
+	if err := n.register(); err != nil {
+		t.Fatalf("register: %v", err)
+	}
+	return n
+}
+
+func (n *fakeNakama) register() error {
+	ctx := context.WithValue(context.Background(), runtime.RUNTIME_CTX_ENV, n.env) //nolint:staticcheck // Nakama's keys are strings
+	return register(ctx, n.logger, n, &fakeInitializer{n: n}, n.clock.clock())
+}
+
+func (n *fakeNakama) MatchCreate(_ context.Context, module string, params map[string]any) (string, error) {
+	if module != Name {
+		return "", fmt.Errorf("no module %q", module)
+	}
+	n.mu.Lock()
+	fault := n.createError
+	n.made++
+	id := fmt.Sprintf("00000000-0000-4000-8000-%012x.%s", n.made, fakeNode)
+	n.mu.Unlock()
+	if fault != nil {
+		return "", fault
+	}
+	m, err := newFakeMatch(n, id, params)
+	if err != nil {
+		return "", err
+	}
+	n.mu.Lock()
+	n.matches[id] = m
+	n.mu.Unlock()
+	return id, nil
+}
+
+func (n *fakeNakama) match(id string) *fakeMatch {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.matches[id]
+}
+
+func (n *fakeNakama) MatchSignal(_ context.Context, id, data string) (string, error) {
+	n.mu.Lock()
+	n.signals++
+	fault := signalFine
+	if n.signalFault != nil {
+		fault = n.signalFault(n.signals)
+	}
+	n.mu.Unlock()
+	m := n.match(id)
+	if m == nil {
+		return "", runtime.ErrMatchNotFound
+	}
+	switch fault {
+	case signalNotRun:
+		return "", runtime.ErrMatchBusy
+	case signalRunsLate:
+		go m.signal(data)
+		return "", runtime.ErrMatchBusy
+	case signalRan:
+		m.signal(data)
+		return "", runtime.ErrMatchBusy
+	case signalPanics:
+		panic("the signal panics")
+	case signalFine:
+	}
+	return m.signal(data), nil
+}
+
+func (n *fakeNakama) StreamSendRaw(mode uint8, _, _, _ string, e *rtapi.Envelope, presences []runtime.Presence, _ bool) error {
+	if mode != 6 || len(presences) != 1 {
+		n.t.Errorf("StreamSendRaw(mode %d) to %d presences: with none it would go to the whole stream", mode, len(presences))
+		return errors.New("bad call")
+	}
+	data := e.GetMatchData()
+	n.deliver(presences[0].GetSessionId(), frame{matchID: data.MatchId, op: data.OpCode, data: append([]byte(nil), data.Data...), raw: true})
+	return nil
+}
+
+func (n *fakeNakama) deliver(sessionID string, f frame) {
+	n.mu.Lock()
+	u := n.users[sessionID]
+	n.mu.Unlock()
+	if u != nil {
+		u.receive(f)
+	}
+}
+
+func (n *fakeNakama) SessionDisconnect(_ context.Context, sessionID string, _ ...runtime.PresenceReason) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.disconnected[sessionID]++
+	return nil
+}
+
+func (n *fakeNakama) MetricsCounterAdd(name string, tags map[string]string, delta int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.counters[name] += delta
+	for _, v := range tags {
+		n.counters[name+" "+v] += delta
+	}
+}
+
+func (n *fakeNakama) counter(name string) int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.counters[name]
+}
+
+// fakeInitializer keeps what the module registers.
+type fakeInitializer struct {
+	runtime.Initializer
+	n *fakeNakama
+}
+
+func (i *fakeInitializer) RegisterMatch(_ string, fn nakamaMatchMaker) error {
+	i.n.make = func(ctx context.Context, l runtime.Logger) (runtime.Match, error) { return fn(ctx, l, nil, i.n) }
+	return nil
+}
+
+func (i *fakeInitializer) RegisterRpc(id string, fn nakamaRPC) error {
+	i.n.rpcs[id] = fn
+	return nil
+}
+
+func (i *fakeInitializer) RegisterBeforeRt(id string, fn nakamaBeforeRt) error {
+	if id != "MatchDataSend" {
+		return fmt.Errorf("no message %q", id)
+	}
+	i.n.hook = func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) {
+		return fn(ctx, i.n.logger, nil, i.n, in)
+	}
+	return nil
+}
