@@ -28,12 +28,12 @@ func checkFinders(t require.TestingT, cards []Card) {
 // the oracle takes long for.
 func TestFindersLikeTheOracleOnRandomBoards(t *testing.T) {
 	for size := 3; size <= MaxSlots; size++ {
-		boards := 15_000
+		boards := 6_000
 		switch {
 		case size <= 8:
-			boards = 100_000
+			boards = 130_000
 		case size <= 14:
-			boards = 50_000
+			boards = 30_000
 		}
 		if testing.Short() {
 			boards /= 50

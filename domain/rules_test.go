@@ -56,7 +56,7 @@ func TestRulesLimits(t *testing.T) {
 		allowed string
 	}{
 		{"board size", untimed, func(r *Rules, v int64) { r.InitialBoardSize = int(v) },
-			[]int64{12, 15, 18}, []int64{-12, 0, 9, 11, 13, 14, 16, 17, 19, 21, 24, 1 << 40}, "initial_board_size", "12, 15 or 18"},
+			[]int64{12, 15, 18}, []int64{-12, 0, 9, 11, 13, 14, 16, 17, 19, 21, 24, 1 << 30}, "initial_board_size", "12, 15 or 18"},
 		{"refill policy", untimed, func(r *Rules, v int64) { r.RefillPolicy = RefillPolicy(v) },
 			[]int64{1, 2}, []int64{0, 3, 255}, "refill_policy", "Always or ToInitialSize"},
 		{"penalty mode, untimed", untimed, func(r *Rules, v int64) { r.PenaltyMode = PenaltyMode(v) },
