@@ -11,25 +11,20 @@ import (
 type PlayerConfig struct {
 	// Seed makes the player's choices and times the same again.
 	Seed uint64
-	// Reaction is the mean time from seeing a board to claiming; each one is between a half and one and a half of it.
+	// Reaction is the mean time from one claim's answer to the next claim; each one is between a half and one and a half of it.
 	Reaction time.Duration
 	// ErrorRate is the share of claims that are no Set, 0 to 1.
 	ErrorRate float64
 }
 
-// Player plays by itself: it looks for Sets on its controller's replica, which shows no more than a person sees, picks one,
-// waits as long as a person would, and selects its cards one by one. Not safe for concurrent use.
+// Player plays by itself: it waits as long as a person would, looks for Sets on its controller's replica, which shows no more
+// than a person sees, picks one and selects its cards. Not safe for concurrent use.
 type Player struct {
 	config     PlayerConfig
 	controller *Controller
 	random     *rand.Rand
-	plan       *plan
-}
-
-// plan is a claim that the player is about to make.
-type plan struct {
-	cards domain.Triple
-	due   time.Duration // on the controller's clock
+	armed      bool
+	due        time.Duration // of the next claim, on the controller's clock
 }
 
 // NewPlayer makes a player that plays through the controller.
@@ -39,10 +34,11 @@ func NewPlayer(config PlayerConfig, controller *Controller) *Player {
 
 // NextWake is when Act will have something to do if nothing else happens; false if never.
 func (p *Player) NextWake() (time.Duration, bool) {
-	if p.plan == nil || p.controller.State() != domain.BoardIdle && p.controller.State() != domain.InvalidSetAnim {
+	state := p.controller.State()
+	if !p.armed || state != domain.BoardIdle && state != domain.InvalidSetAnim {
 		return 0, false // a message will change the state
 	}
-	return p.plan.due, true
+	return p.due, true
 }
 
 // Act looks at the board and claims if it is time. Call it after every message and at NextWake.
@@ -50,52 +46,46 @@ func (p *Player) Act() {
 	c := p.controller
 	state, started := c.Snapshot()
 	if _, plays := c.Seat(); !started || !plays || c.Closed() || c.Ended() != nil || c.WaitingForServer() {
-		p.plan = nil
+		p.armed = false
 		return
 	}
-	if p.plan != nil && !p.lies(state.Board) {
-		p.plan = nil
+	if !p.armed {
+		p.armed, p.due = true, c.clock()+p.config.Reaction/2+p.upTo(p.config.Reaction)
 	}
-	if p.plan == nil {
-		p.think(state.Board)
-	}
-	if p.plan == nil || c.clock() < p.plan.due {
+	if c.clock() < p.due {
 		return
 	}
 	if wait := time.Duration(c.RetryAtMs()-c.MatchTimeMs()) * time.Millisecond; wait > 0 {
-		p.plan.due = c.clock() + wait
+		p.due = c.clock() + wait
 		return
 	}
-	if c.State() == domain.BoardIdle {
-		p.claim(state.Board)
+	if state.State != domain.BoardIdle {
+		p.due = c.clock() + p.upTo(p.config.Reaction/4) // not all at once when the board comes to rest
+		return
+	}
+	p.armed = false
+	if cards, found := p.choose(state.Board.AppendCards(nil)); found {
+		p.claim(state.Board, cards)
 	}
 }
 
-// lies reports whether the planned cards are still on the board.
-func (p *Player) lies(board domain.Board) bool {
-	for _, card := range p.plan.cards {
-		if _, lies := board.SlotOf(card); !lies {
-			return false
-		}
+func (p *Player) upTo(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
 	}
-	return true
+	return time.Duration(p.random.Int64N(int64(d)))
 }
 
-// think makes a plan: a Set, or sometimes three cards that are none.
-func (p *Player) think(board domain.Board) {
-	cards := board.AppendCards(nil)
+// choose picks a Set, or sometimes three cards that are none.
+func (p *Player) choose(cards []domain.Card) (domain.Triple, bool) {
 	sets := domain.FindAllSets(cards)
 	if len(sets) == 0 {
-		return
-	}
-	half := p.config.Reaction / 2
-	p.plan = &plan{cards: sets[p.random.IntN(len(sets))], due: p.controller.clock() + half}
-	if half > 0 {
-		p.plan.due += time.Duration(p.random.Int64N(int64(2 * half)))
+		return domain.Triple{}, false
 	}
 	if p.random.Float64() < p.config.ErrorRate {
-		p.plan.cards = p.mistake(cards)
+		return p.mistake(cards), true
 	}
+	return sets[p.random.IntN(len(sets))], true
 }
 
 // mistake picks three cards that are no Set: of four cards at most one triple is a Set, so swapping one card is enough. The last three
@@ -109,18 +99,18 @@ func (p *Player) mistake(cards []domain.Card) domain.Triple {
 	return picked
 }
 
-// claim taps the three cards. A player whose board moved under its fingers starts again.
-func (p *Player) claim(board domain.Board) {
-	for _, card := range p.plan.cards {
+// claim selects the three cards. If one cannot be selected, a player out of time for one, nothing stays selected.
+func (p *Player) claim(board domain.Board, cards domain.Triple) {
+	for _, card := range cards {
 		slot, _ := board.SlotOf(card)
-		if result := p.controller.SelectCard(slot); result.Outcome == domain.Refused {
+		if p.controller.SelectCard(slot).Outcome == domain.Refused {
 			break
 		}
 	}
-	for _, slot := range p.controller.Selected() {
-		if !p.controller.WaitingForServer() {
-			p.controller.DeselectCard(slot)
-		}
+	if p.controller.WaitingForServer() {
+		return
 	}
-	p.plan = nil
+	for _, slot := range p.controller.Selected() {
+		p.controller.DeselectCard(slot)
+	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -91,8 +93,8 @@ func (t *tally) progress() string {
 	defer t.mu.Unlock()
 	text := fmt.Sprintf("%d matches running, %d over, %d claims, p50 %s, p99 %s", t.running.Load(), t.ended.Load(), t.claims,
 		inMs(t.latency.ValueAtQuantile(50)), inMs(t.latency.ValueAtQuantile(99)))
-	for name, n := range t.errors {
-		text += fmt.Sprintf(", %s: %d", name, n)
+	for _, name := range slices.Sorted(maps.Keys(t.errors)) {
+		text += fmt.Sprintf(", %s: %d", name, t.errors[name])
 	}
 	return text
 }
