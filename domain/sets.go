@@ -39,7 +39,7 @@ func ValidateTriple(t Triple) SetResult {
 
 // FindAllSets returns every Set among the cards, in the order of the spec's triple loop: by the place of the first card
 // in the list, then of the second, then of the third; within a Set the cards stand as in the list. It returns nil
-// if there is none. The list may be of any length, from 0 to 81 cards; the cards of a board are distinct, and where a card
+// if there is none. The list may be of any length; the cards of a board are distinct, and where a card
 // is repeated all the same, it counts once, at its first place.
 //
 // spec: set-validation, Implementing FindAllSets()
