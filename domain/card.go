@@ -1,3 +1,6 @@
+// Package domain is the game of SET: cards and Sets, board and deck, rules, and the session that plays a match by them. It
+// is pure: the same calls give the same results on every machine; it knows no clock, no network and no randomness of its own. Nothing in
+// it is safe for concurrent use.
 package domain
 
 import (

@@ -117,26 +117,28 @@ func tabulateRows() (table [1 << rowSize]row) {
 	for cards := range table {
 		r := &table[cards]
 		for a := range rowSize {
-			if cards>>a&1 == 0 {
-				continue
-			}
-			r.factor |= 1 << sumPlace(a/3, a%3)
-			for color := (3 - a/3) % 3; color < 5; color += 3 {
-				for shading := (3 - a%3) % 3; shading < 5; shading += 3 {
-					place := sumPlace(color, shading)
-					r.lacksLow |= 0xf << place
-					r.lacksHigh |= 0xf << (place - 64)
-				}
+			if cards>>a&1 != 0 {
+				r.add(a/3, a%3)
 			}
 			for b := range a {
-				c := thirds[a][b]
-				if cards>>b&1 != 0 && cards>>c&1 != 0 {
+				if line := 1<<a | 1<<b | 1<<thirds[a][b]; cards&line == line {
 					r.within = 1
 				}
 			}
 		}
 	}
 	return table
+}
+
+// add adds a card to all but within.
+func (r *row) add(color, shading int) {
+	r.factor |= 1 << sumPlace(color, shading)
+	for c := (3 - color) % 3; c < 5; c += 3 {
+		for s := (3 - shading) % 3; s < 5; s += 3 {
+			r.lacksLow |= 0xf << sumPlace(c, s)
+			r.lacksHigh |= 0xf << (sumPlace(c, s) - 64)
+		}
+	}
 }
 
 func sumPlace(color, shading int) uint { return uint(4 * (5*color + shading)) }
