@@ -71,7 +71,9 @@ func (m *fakeMatch) run(name string, f func() any) bool {
 		m.stop()
 		return false
 	}
-	m.state = state
+	if state != m.state {
+		m.n.t.Errorf("%s returned another state", name)
+	}
 	return true
 }
 

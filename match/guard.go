@@ -56,9 +56,15 @@ func (b *mailbox) guard(at entryPoint) {
 	}
 }
 
-// trip panics where a test has asked for it.
+// trip panics where a test has asked for it, once.
 func (b *mailbox) trip(at entryPoint) {
-	if b.panicAt == at {
+	if b.panicAt == at && b.tripped.CompareAndSwap(false, true) {
 		panic("ordered by test_panic_at: " + string(at))
 	}
+}
+
+// alone runs one of several parts that must all run, whatever happens in the others.
+func alone(part func()) {
+	defer func() { _ = recover() }()
+	part()
 }

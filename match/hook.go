@@ -23,19 +23,21 @@ func (m *module) beforeMatchData(ctx context.Context, _ runtime.Logger, _ *sql.D
 	}
 	out = in
 	var box *mailbox
+	matchID, opCode, payload := message.MatchId, message.OpCode, message.Data
 	defer func() {
-		if cause := recover(); cause != nil {
-			m.hookBroke(box, message, cause)
+		if cause := recover(); cause != nil && box != nil {
+			box.hookBroke(cause, senderOf(ctx), opCode, payload)
+		} else if cause != nil {
+			m.report(atHook, cause, matchID, 0)
 		}
 	}()
-	key, ok := parseMatchID(message.MatchId)
+	key, ok := parseMatchID(matchID)
 	if !ok {
 		return in, nil
 	}
 	if box = m.tables.find(key); box == nil {
 		return in, nil
 	}
-	opCode, payload := message.OpCode, message.Data
 	consume(message)
 	box.tripStarted(atHook)
 	m.receive(box, senderOf(ctx), opCode, payload)
@@ -47,16 +49,12 @@ func consume(message *rtapi.MatchDataSend) {
 	message.MatchId, message.Data, message.Presences = nowhere, nil, nil
 }
 
-// hookBroke ends the table that the message was for, if that much is known.
-func (m *module) hookBroke(box *mailbox, message *rtapi.MatchDataSend, cause any) {
-	if box == nil {
-		m.report(atHook, cause, message.MatchId, 0)
-		return
-	}
-	consume(message)
-	m.report(atHook, cause, box.id, box.where().revision)
-	box.poison()
-	box.ring()
+// hookBroke ends the table whose message the hook panicked at.
+func (b *mailbox) hookBroke(cause any, from *visitor, opCode int64, payload []byte) {
+	b.module.report(atHook, cause, b.id, b.where().revision)
+	b.poison()
+	alone(func() { b.refuse(from, opCode, payload, wire.Reason_REASON_TABLE_CLOSED) })
+	alone(b.ring)
 }
 
 func senderOf(ctx context.Context) *visitor {

@@ -30,10 +30,10 @@ func (b *mailbox) refuseClaim(to *visitor, claimID uint64, reason wire.Reason) {
 
 func (b *mailbox) stamp() *wire.Stamp { return stampOf(b.where(), b.module.clock.now()) }
 
-// refuseAll answers what was left in a mailbox.
+// refuseAll answers what was left in a mailbox. One message that cannot be answered does not keep the others from it.
 func (b *mailbox) refuseAll(left []mail, reason wire.Reason) {
 	for _, m := range left {
-		b.refuse(m.from, m.opCode, m.payload, reason)
+		alone(func() { b.refuse(m.from, m.opCode, m.payload, reason) })
 	}
 }
 

@@ -2,6 +2,7 @@ package match
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -43,6 +44,7 @@ type mailbox struct {
 	tableID string
 	creator string     // user id of who opened the table
 	panicAt entryPoint // test hook
+	tripped atomic.Bool
 
 	mu       sync.Mutex
 	queue    []mail

@@ -89,8 +89,3 @@ func newAbort() *wire.Event {
 		MatchEnded: &wire.MatchEnded{Reason: wire.EndReason_END_REASON_INTERNAL_ERROR},
 	}}
 }
-
-func alone(part func()) {
-	defer func() { _ = recover() }()
-	part()
-}
