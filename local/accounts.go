@@ -22,17 +22,17 @@ func (s *store) updateAccount(id string, c accountChange) error {
 
 func (s *store) updateAccountLocked(id string, c accountChange) error {
 	if badUsername.MatchString(c.username) {
-		return fail(codeInvalidArgument, "Username invalid, no spaces or control characters allowed.")
+		return errors.New("Username invalid, no spaces or control characters allowed.")
 	}
 	if c.username == "" && c.display == nil && c.zone == nil && c.location == nil && c.lang == nil && c.avatar == nil && c.metadata == nil {
-		return fail(codeInvalidArgument, "No fields to update.")
+		return errors.New("No fields to update.")
 	}
 	u := s.users[id]
 	if u == nil {
 		return nil // an UPDATE of no row
 	}
 	if other := s.byNameLocked(c.username); c.username != "" && other != nil && other != u {
-		return fail(codeAlreadyExists, "Username is already in use.")
+		return asGRPC(fail(codeAlreadyExists, "Username is already in use."))
 	}
 	if c.username != "" {
 		u.Username = c.username

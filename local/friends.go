@@ -1,9 +1,8 @@
 package local
 
 import (
-	"encoding/base64"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -90,13 +89,11 @@ func (s *store) blockFriends(from string, others []user) {
 func (s *store) listFriends(from string, limit int, state *int, cursor string, online func(string) bool) ([]*api.Friend, string, error) {
 	skip := 0
 	if cursor != "" {
-		raw, err := base64.RawURLEncoding.DecodeString(cursor)
-		if err == nil {
-			skip, err = strconv.Atoi(string(raw))
-		}
-		if err != nil || skip < 0 {
+		from, _, err := pageOf(cursor, limit, math.MaxInt)
+		if err != nil {
 			return nil, "", runtime.ErrFriendInvalidCursor
 		}
+		skip = from
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +112,7 @@ func (s *store) listFriends(from string, limit int, state *int, cursor string, o
 	ids = ids[min(skip, len(ids)):]
 	next := ""
 	if len(ids) > limit {
-		ids, next = ids[:limit], pageCursor(skip+limit)
+		ids, next = ids[:limit], pageCursor("next", skip+limit)
 	}
 	out := make([]*api.Friend, 0, len(ids))
 	for _, id := range ids {

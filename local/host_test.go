@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/gorilla/websocket"
 	"github.com/heroiclabs/nakama-common/rtapi"
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -26,12 +27,12 @@ const patience = 20 * time.Second
 // host is a started server with the module of one test.
 type host struct {
 	*testing.T
-	srv  *Server
-	init runtime.Initializer
+	srv *Server // nil if the host is another process
+	url string
 }
 
-// start runs a server whose module is register.
-func start(t *testing.T, cfg Config, register func(runtime.Initializer) error) *host {
+// start runs a server whose module is register, if it is not nil, and other modules.
+func start(t *testing.T, cfg Config, register func(runtime.Initializer) error, module ...InitModule) *host {
 	t.Helper()
 	h := &host{T: t}
 	cfg.Addr = "127.0.0.1:0"
@@ -41,8 +42,12 @@ func start(t *testing.T, cfg Config, register func(runtime.Initializer) error) *
 			cfg.Logger = NewLogger(os.Stderr, slog.LevelWarn)
 		}
 	}
-	srv, err := New(cfg, func(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, i runtime.Initializer) error {
-		h.init = i
+	srv, err := New(cfg, func(ctx context.Context, l runtime.Logger, db *sql.DB, nk runtime.NakamaModule, i runtime.Initializer) error {
+		for _, init := range module {
+			if err := init(ctx, l, db, nk, i); err != nil {
+				return err
+			}
+		}
 		if register == nil {
 			return nil
 		}
@@ -51,6 +56,7 @@ func start(t *testing.T, cfg Config, register func(runtime.Initializer) error) *
 	require.NoError(t, err)
 	h.srv = srv
 	require.NoError(t, srv.Start())
+	h.url = srv.URL()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // tests that want the grace period call Shutdown themselves
@@ -77,15 +83,16 @@ func (h *host) login(name string) account {
 		Refresh string `json:"refresh_token"`
 	}
 	require.NoError(h, json.Unmarshal([]byte(body), &s))
-	who, err := h.srv.tokens.parseSession(s.Token)
+	c := &claims{}
+	_, _, err := jwt.NewParser().ParseUnverified(s.Token, c)
 	require.NoError(h, err)
-	return account{h: h, token: s.Token, refresh: s.Refresh, id: who.userID.String()}
+	return account{h: h, token: s.Token, refresh: s.Refresh, id: c.UserID}
 }
 
 // do makes one HTTP request.
 func (h *host) do(method, path, auth, body string) (int, string) {
 	h.Helper()
-	req, err := http.NewRequest(method, h.srv.URL()+path, strings.NewReader(body))
+	req, err := http.NewRequest(method, h.url+path, strings.NewReader(body))
 	require.NoError(h, err)
 	if auth != "" {
 		req.Header.Set("Authorization", auth)
@@ -132,7 +139,7 @@ func (a account) dialMute(f format) *client {
 	if f == formatProtobuf {
 		name = "protobuf"
 	}
-	url := "ws://" + a.h.srv.Addr() + "/ws?token=" + a.token + "&format=" + name + "&status=true"
+	url := "ws" + strings.TrimPrefix(a.h.url, "http") + "/ws?token=" + a.token + "&format=" + name + "&status=true"
 	conn, _, err := websocket.DefaultDialer.Dial(url, nil)
 	require.NoError(a.h, err)
 	c := &client{t: a.h.T, conn: conn, format: f}

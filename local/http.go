@@ -157,7 +157,7 @@ func (c *call) number(name string) (n int64, ok bool, err error) {
 	}
 	n, err = strconv.ParseInt(raw[0], 10, 32)
 	if err != nil {
-		return 0, false, fail(codeInvalidArgument, "parameter "+name+": "+err.Error())
+		return 0, false, fail(codeInvalidArgument, "parsing field \""+name+"\": "+err.Error())
 	}
 	return n, true, nil
 }
@@ -170,7 +170,7 @@ func (c *call) flag(name string) (*bool, error) {
 	}
 	b, err := strconv.ParseBool(raw[0])
 	if err != nil {
-		return nil, fail(codeInvalidArgument, "parameter "+name+": "+err.Error())
+		return nil, fail(codeInvalidArgument, "parsing field \""+name+"\": "+err.Error())
 	}
 	return &b, nil
 }

@@ -73,7 +73,7 @@ func (s *Server) updateAccount(c *call) (proto.Message, error) {
 		location: unwrap(in.Location), lang: unwrap(in.LangTag), avatar: unwrap(in.AvatarUrl),
 	})
 	if err != nil {
-		return nil, fail(codeInvalidArgument, err.Error()) // whatever it is, a name in use too
+		return nil, fail(codeInvalidArgument, err.Error()) // whatever it is
 	}
 	return nil, nil
 }

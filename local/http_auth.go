@@ -159,22 +159,22 @@ func (s *Server) logout(c *call) (proto.Message, error) {
 	if err := c.body(in); err != nil {
 		return nil, err
 	}
-	if in.Token == "" && in.RefreshToken == "" {
-		s.tokens.revoke(c.who.tokenID)
-	}
+	var session, refresh identity
+	var err error
 	if in.Token != "" {
-		who, err := s.tokens.parseSession(in.Token)
-		if err != nil || who.userID != c.who.userID {
+		if session, err = s.tokens.parseSession(in.Token); err != nil || session.userID != c.who.userID {
 			return nil, fail(codeInvalidArgument, "Session token invalid.")
 		}
-		defer s.tokens.revoke(who.tokenID)
 	}
 	if in.RefreshToken != "" {
-		who, err := s.tokens.parseRefresh(in.RefreshToken)
-		if err != nil || who.userID != c.who.userID {
+		if refresh, err = s.tokens.parseRefresh(in.RefreshToken); err != nil || refresh.userID != c.who.userID {
 			return nil, fail(codeInvalidArgument, "Refresh token invalid.")
 		}
-		defer s.tokens.revoke(who.tokenID)
 	}
+	if in.Token == "" && in.RefreshToken == "" {
+		s.tokens.voidUser(c.who.userID)
+		return nil, nil
+	}
+	s.tokens.revoke(session.tokenID, refresh.tokenID)
 	return nil, nil
 }

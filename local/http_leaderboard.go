@@ -30,11 +30,11 @@ func (s *Server) listLeaderboard(c *call) (proto.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, owned, next, prev, err := s.store.listRecords(c.PathValue("board"), owners, limit, c.query.Get("cursor"))
+	list, err := s.store.listRecords(c.PathValue("board"), owners, limit, c.query.Get("cursor"))
 	if err != nil {
 		return nil, boardError(err)
 	}
-	return &api.LeaderboardRecordList{Records: page, OwnerRecords: owned, NextCursor: next, PrevCursor: prev}, nil
+	return list, nil
 }
 
 func (s *Server) aroundOwner(c *call) (proto.Message, error) {
@@ -46,11 +46,11 @@ func (s *Server) aroundOwner(c *call) (proto.Message, error) {
 	if err != nil {
 		return nil, fail(codeInvalidArgument, "Invalid owner ID provided.")
 	}
-	found, err := s.store.recordsAround(c.PathValue("board"), owner.String(), limit)
+	list, err := s.store.recordsAround(c.PathValue("board"), owner.String(), limit, c.query.Get("cursor"))
 	if err != nil {
 		return nil, boardError(err)
 	}
-	return &api.LeaderboardRecordList{Records: found}, nil
+	return list, nil
 }
 
 func (s *Server) writeLeaderboard(c *call) (proto.Message, error) {

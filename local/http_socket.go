@@ -40,7 +40,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if auth := r.Header.Get("Authorization"); auth != "" {
 		token, _ = strings.CutPrefix(auth, "Bearer ")
 	}
-	who, err := s.tokens.parseSession(token)
+	who, err := s.tokens.parseSocket(token)
 	if err != nil {
 		http.Error(w, "Missing or invalid token", http.StatusUnauthorized)
 		return

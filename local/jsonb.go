@@ -91,7 +91,7 @@ func writeJSONBString(b *bytes.Buffer, s string) error {
 	for _, r := range s {
 		switch r {
 		case 0:
-			return errors.New("unsupported Unicode escape sequence")
+			return errors.New("ERROR: unsupported Unicode escape sequence (SQLSTATE 22P05)")
 		case '"', '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
@@ -117,8 +117,13 @@ func writeJSONBString(b *bytes.Buffer, s string) error {
 	return nil
 }
 
-// numericDigits is beyond what a numeric may have before or after the point; more is refused, as in PostgreSQL.
-const numericDigits = 16383
+// What a numeric may have before and after the point; more is refused.
+const (
+	numericWhole    = 131072
+	numericFraction = 16383
+)
+
+var errNumeric = errors.New("ERROR: value overflows numeric format (SQLSTATE 22003)")
 
 // numeric writes a JSON number without an exponent. The digits after the point that it was written with are kept.
 func numeric(s string) (string, error) {
@@ -126,8 +131,8 @@ func numeric(s string) (string, error) {
 	shift := 0
 	if exponent != "" {
 		e, ok := new(big.Int).SetString(exponent, 10)
-		if !ok || !e.IsInt64() || e.Int64() > numericDigits || e.Int64() < -numericDigits {
-			return "", errors.New("value overflows numeric format")
+		if !ok || !e.IsInt64() || e.Int64() > numericWhole || e.Int64() < -numericFraction {
+			return "", errNumeric
 		}
 		shift = int(e.Int64())
 	}
@@ -150,6 +155,9 @@ func numeric(s string) (string, error) {
 	whole = strings.TrimLeft(whole, "0")
 	if whole == "" {
 		whole = "0"
+	}
+	if len(whole) > numericWhole || len(fraction) > numericFraction {
+		return "", errNumeric
 	}
 	out := whole
 	if fraction != "" {

@@ -135,7 +135,7 @@ func (b *board) ordered() []*record {
 func (b *board) api(r *record, rank int64) *api.LeaderboardRecord {
 	out := &api.LeaderboardRecord{
 		LeaderboardId: b.ID, OwnerId: r.Owner, Score: r.Score, Subscore: r.Subscore, NumScore: r.Writes,
-		Metadata: r.Metadata, Rank: rank,
+		MaxNumScore: 1_000_000, Metadata: r.Metadata, Rank: rank,
 		CreateTime: &timestamppb.Timestamp{Seconds: r.Created}, UpdateTime: &timestamppb.Timestamp{Seconds: r.Updated},
 	}
 	if r.Username != "" {
@@ -144,48 +144,75 @@ func (b *board) api(r *record, rank int64) *api.LeaderboardRecord {
 	return out
 }
 
-// listRecords returns a page of a board from a cursor on, and the records of the owners.
-func (s *store) listRecords(id string, owners []string, limit int, cursor string) (page, owned []*api.LeaderboardRecord, next, prev string, err error) {
+// listRecords returns a page of a board, the records of the owners, and the number of all records.
+func (s *store) listRecords(id string, owners []string, limit int, cursor string) (*api.LeaderboardRecordList, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.boards[id]
 	if b == nil {
-		return nil, nil, "", "", runtime.ErrLeaderboardNotFound
-	}
-	from := 0
-	if cursor != "" {
-		raw, err := base64.RawURLEncoding.DecodeString(cursor)
-		if err == nil {
-			from, err = strconv.Atoi(string(raw))
-		}
-		if err != nil || from < 0 {
-			return nil, nil, "", "", fail(codeInvalidArgument, "Cursor is invalid or expired.")
-		}
+		return nil, runtime.ErrLeaderboardNotFound
 	}
 	ordered := b.ordered()
+	from, to, err := pageOf(cursor, limit, len(ordered))
+	if err != nil {
+		return nil, err
+	}
+	out := b.page(ordered, from, to)
+	if limit == 0 {
+		out.NextCursor, out.PrevCursor = "", ""
+	}
 	for i, r := range ordered {
-		if i >= from && i < from+limit {
-			page = append(page, b.api(r, int64(i+1)))
-		}
 		if slices.Contains(owners, r.Owner) {
-			owned = append(owned, b.api(r, int64(i+1)))
+			out.OwnerRecords = append(out.OwnerRecords, b.api(r, int64(i+1)))
 		}
 	}
-	if limit > 0 && from+limit < len(ordered) {
-		next = pageCursor(from + limit)
-	}
-	if limit > 0 && from > 0 {
-		prev = pageCursor(max(0, from-limit))
-	}
-	return page, owned, next, prev, nil
+	return out, nil
 }
 
-func pageCursor(from int) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(from)))
+// page returns records from one index to another, with cursors to what is before and after.
+func (b *board) page(ordered []*record, from, to int) *api.LeaderboardRecordList {
+	out := &api.LeaderboardRecordList{RankCount: int64(len(ordered))}
+	for i := from; i < to; i++ {
+		out.Records = append(out.Records, b.api(ordered[i], int64(i+1)))
+	}
+	if to < len(ordered) {
+		out.NextCursor = pageCursor("next", to)
+	}
+	if from > 0 {
+		out.PrevCursor = pageCursor("prev", from)
+	}
+	return out
 }
 
-// recordsAround returns at most limit records with the owner's in the middle as far as the ends allow.
-func (s *store) recordsAround(id, owner string, limit int) ([]*api.LeaderboardRecord, error) {
+func pageCursor(direction string, index int) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(direction + strconv.Itoa(index)))
+}
+
+// pageOf returns the indexes that a cursor stands for: a page that begins at the index, or one that ends there.
+func pageOf(cursor string, limit, count int) (from, to int, err error) {
+	if cursor == "" {
+		return 0, min(limit, count), nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	var index int
+	if err == nil && len(raw) > 4 {
+		index, err = strconv.Atoi(string(raw[4:]))
+	}
+	if err != nil || len(raw) < 5 || index < 0 {
+		return 0, 0, fail(codeInvalidArgument, "Cursor is invalid or expired.")
+	}
+	index = min(index, count) // records may have gone since
+	if string(raw[:4]) == "prev" {
+		return max(0, index-limit), index, nil
+	}
+	return index, min(index+limit, count), nil
+}
+
+// recordsAround returns at most limit records around an owner's: as many above it as fit, but half of them below.
+func (s *store) recordsAround(id, owner string, limit int, cursor string) (*api.LeaderboardRecordList, error) {
+	if cursor != "" {
+		return s.listRecords(id, nil, limit, cursor)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.boards[id]
@@ -194,15 +221,20 @@ func (s *store) recordsAround(id, owner string, limit int) ([]*api.LeaderboardRe
 	}
 	ordered := b.ordered()
 	at := slices.IndexFunc(ordered, func(r *record) bool { return r.Owner == owner })
-	if at < 0 || limit <= 0 {
-		return nil, nil
+	if at < 0 {
+		return &api.LeaderboardRecordList{}, nil
 	}
-	from := max(0, min(at-limit/2, len(ordered)-limit))
-	var out []*api.LeaderboardRecord
-	for i := from; i < min(from+limit, len(ordered)); i++ {
-		out = append(out, b.api(ordered[i], int64(i+1)))
+	above := min(at, limit)
+	below := limit / 2
+	if above < below {
+		below = limit - above
 	}
-	return out, nil
+	last := min(at+below, len(ordered)-1)
+	from := max(at-above, last+1-limit)
+	if above < below {
+		from = at - above
+	}
+	return b.page(ordered, from, min(from+limit, last+1)), nil
 }
 
 func (s *store) deleteRecord(id, owner string, authoritative bool) error {

@@ -18,19 +18,42 @@ func (s *Server) online(userID string) bool {
 	return s.tracker.count(stream{Mode: modeStatus, Subject: uuid.FromStringOrNil(userID)}) > 0
 }
 
+// checkModuleID is checkID in the words that modules get.
+func checkModuleID(id, username string, shortest int) error {
+	switch {
+	case id == "":
+		return errors.New("expects id string")
+	case badChars.MatchString(id):
+		return errors.New("expects id to be valid, no spaces or control characters allowed")
+	case len(id) < shortest || len(id) > 128:
+		return fmt.Errorf("expects id to be valid, must be %d-128 bytes", shortest)
+	case badUsername.MatchString(username):
+		return errors.New("expects username to be valid, no spaces or control characters allowed")
+	case len(username) > 128:
+		return errors.New("expects id to be valid, must be 1-128 bytes")
+	}
+	return nil
+}
+
 func (n *nakama) AuthenticateDevice(_ context.Context, id, username string, create bool) (string, string, bool, error) {
+	if err := checkModuleID(id, username, 10); err != nil {
+		return "", "", false, err
+	}
 	u, created, err := n.srv.store.authenticateDevice(id, username, create)
-	return u.ID, u.Username, created, err
+	return u.ID, u.Username, created, asGRPC(err)
 }
 
 func (n *nakama) AuthenticateCustom(_ context.Context, id, username string, create bool) (string, string, bool, error) {
+	if err := checkModuleID(id, username, 6); err != nil {
+		return "", "", false, err
+	}
 	u, created, err := n.srv.store.authenticateCustom(id, username, create)
-	return u.ID, u.Username, created, err
+	return u.ID, u.Username, created, asGRPC(err)
 }
 
 func (n *nakama) AuthenticateEmail(_ context.Context, email, password, username string, create bool) (string, string, bool, error) {
 	u, created, err := n.srv.store.authenticateEmail(email, password, username, create)
-	return u.ID, u.Username, created, err
+	return u.ID, u.Username, created, asGRPC(err)
 }
 
 func (n *nakama) AuthenticateTokenGenerate(userID, username string, exp int64, vars map[string]string) (string, int64, error) {
@@ -174,7 +197,7 @@ func (s *Server) deleteAccount(id uuid.UUID) error {
 	if err != nil || !found {
 		return err
 	}
-	s.tokens.voidUser(id, "deleted")
+	s.tokens.voidUser(id)
 	for _, sid := range s.tracker.sessionIDs(stream{Mode: modeNotifications, Subject: id}) {
 		s.sessions.disconnect(sid, runtime.PresenceReasonDisconnect)
 	}
@@ -189,7 +212,7 @@ func (n *nakama) UsersBanId(_ context.Context, userIDs []string) error {
 	n.srv.store.setBanned(ids, true)
 	for _, raw := range ids {
 		id := uuid.FromStringOrNil(raw)
-		n.srv.tokens.voidUser(id, "banned")
+		n.srv.tokens.voidUser(id)
 		n.srv.sessions.disconnectUser(id, uuid.Nil, "banned", notificationBanned)
 	}
 	return nil
@@ -201,9 +224,6 @@ func (n *nakama) UsersUnbanId(_ context.Context, userIDs []string) error {
 		return err
 	}
 	n.srv.store.setBanned(ids, false)
-	for _, raw := range ids {
-		n.srv.tokens.readmitUser(uuid.FromStringOrNil(raw))
-	}
 	return nil
 }
 

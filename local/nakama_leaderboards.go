@@ -107,7 +107,11 @@ func (n *nakama) LeaderboardRecordsList(_ context.Context, id string, ownerIDs [
 	if expiry < 0 {
 		return nil, nil, "", "", errors.New("expects expiry to equal or greater than 0")
 	}
-	return n.srv.store.listRecords(id, owners, limit, cursor)
+	list, err := n.srv.store.listRecords(id, owners, limit, cursor)
+	if err != nil {
+		return nil, nil, "", "", err
+	}
+	return list.Records, list.OwnerRecords, list.NextCursor, list.PrevCursor, nil
 }
 
 func (n *nakama) LeaderboardRecordDelete(_ context.Context, id, ownerID string) error {

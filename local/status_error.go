@@ -2,6 +2,7 @@ package local
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -65,6 +66,20 @@ type statusError struct {
 }
 
 func (e *statusError) Error() string { return e.message }
+
+// names are the codes' names in gRPC's texts.
+var names = map[code]string{
+	codeInvalidArgument: "InvalidArgument", codeNotFound: "NotFound", codeAlreadyExists: "AlreadyExists",
+	codePermissionDenied: "PermissionDenied", codeInternal: "Internal", codeUnauthenticated: "Unauthenticated",
+}
+
+// asGRPC rewrites a status error as a module sees it, where Nakama hands out gRPC's own errors.
+func asGRPC(err error) error {
+	if s, ok := err.(*statusError); ok {
+		return fmt.Errorf("rpc error: code = %s desc = %s", names[s.code], s.message)
+	}
+	return err
+}
 
 func fail(c code, message string) error { return &statusError{c, message} }
 

@@ -25,7 +25,7 @@ type object struct {
 	Collection, Key, User string
 	Value, Version        string
 	Read, Write           int32
-	Created, Updated      int64
+	Created, Updated      int64 // Unix microseconds
 }
 
 func (o *object) key() objectKey { return objectKey{o.Collection, o.Key, o.User} }
@@ -34,7 +34,8 @@ func (o *object) api() *api.StorageObject {
 	return &api.StorageObject{
 		Collection: o.Collection, Key: o.Key, UserId: o.User, Value: o.Value, Version: o.Version,
 		PermissionRead: o.Read, PermissionWrite: o.Write,
-		CreateTime: &timestamppb.Timestamp{Seconds: o.Created}, UpdateTime: &timestamppb.Timestamp{Seconds: o.Updated},
+		CreateTime: timestamppb.New(time.UnixMicro(o.Created).Truncate(time.Second)),
+		UpdateTime: timestamppb.New(time.UnixMicro(o.Updated).Truncate(time.Second)),
 	}
 }
 
@@ -119,7 +120,7 @@ func (s *store) applyLocked(authoritative bool, writes []objectWrite, deletes []
 		}
 		acks = append(acks, &api.StorageObjectAck{
 			Collection: o.Collection, Key: o.Key, UserId: o.User, Version: o.Version,
-			CreateTime: &timestamppb.Timestamp{Seconds: o.Created}, UpdateTime: &timestamppb.Timestamp{Seconds: o.Updated},
+			CreateTime: timestamppb.New(time.UnixMicro(o.Created)), UpdateTime: timestamppb.New(time.UnixMicro(o.Updated)),
 		})
 	}
 	for _, d := range deletes {
@@ -145,7 +146,7 @@ func (s *store) writeLocked(authoritative bool, w objectWrite) (*object, error) 
 	case old != nil && w.version != "" && old.Version != w.version:
 		return nil, runtime.ErrStorageRejectedVersion
 	case s.users[w.key.User] == nil:
-		return nil, fmt.Errorf(`insert or update on table "storage" violates foreign key constraint "storage_user_id_fkey" (SQLSTATE 23503)`)
+		return nil, errors.New(`ERROR: insert or update on table "storage" violates foreign key constraint "storage_user_id_fkey" (SQLSTATE 23503)`)
 	}
 	value, err := normalizeJSON(w.value)
 	if err != nil {
@@ -153,7 +154,7 @@ func (s *store) writeLocked(authoritative bool, w objectWrite) (*object, error) 
 	}
 	// The version is of the text as it was sent, although the value is kept normalised.
 	sum := md5.Sum([]byte(w.value))
-	now := time.Now().Unix()
+	now := time.Now().UnixMicro()
 	o := &object{
 		Collection: w.key.Collection, Key: w.key.Key, User: w.key.User, Value: value,
 		Version: hex.EncodeToString(sum[:]), Read: w.read, Write: w.write, Created: now, Updated: now,

@@ -52,17 +52,18 @@ type identity struct {
 
 var errTokenInvalid = errors.New("token invalid")
 
-// tokens makes and checks tokens. Any well signed token is good until it is logged out or its user is removed.
+// tokens makes and checks tokens. Any well signed token is good until it is logged out, or its user as a whole is.
 type tokens struct {
 	cfg Config
 
-	mu      sync.RWMutex
-	revoked map[string]bool      // token ids
-	cutOff  map[uuid.UUID]string // users all of whose tokens are void, with the reason
+	mu             sync.RWMutex
+	revokedSession map[string]bool     // by token id
+	revokedRefresh map[string]bool     // by token id
+	voidBefore     map[uuid.UUID]int64 // Unix seconds; tokens of the same second stay good, as in Nakama
 }
 
 func newTokens(cfg Config) *tokens {
-	return &tokens{cfg: cfg, revoked: map[string]bool{}, cutOff: map[uuid.UUID]string{}}
+	return &tokens{cfg: cfg, revokedSession: map[string]bool{}, revokedRefresh: map[string]bool{}, voidBefore: map[uuid.UUID]int64{}}
 }
 
 // pair makes a session token and a refresh token with one id.
@@ -82,7 +83,9 @@ func (t *tokens) sign(key, tokenID, userID, username string, vars map[string]str
 	return signed, expiry
 }
 
-func (t *tokens) parse(key, token string) (identity, error) {
+// parse checks a token's signature, its expiry and that it was made after its user was last logged out everywhere.
+// Nakama takes the time of making from the expiry and the configured life.
+func (t *tokens) parse(key, token string, life time.Duration) (identity, error) {
 	c := &claims{}
 	_, err := jwt.ParseWithClaims(token, c, func(*jwt.Token) (any, error) { return []byte(key), nil },
 		jwt.WithExpirationRequired(), jwt.WithValidMethods([]string{"HS256"}))
@@ -95,36 +98,54 @@ func (t *tokens) parse(key, token string) (identity, error) {
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if t.revoked[c.TokenID] || t.cutOff[user] != "" {
+	if c.ExpiresAt-int64(life/time.Second) < t.voidBefore[user] {
 		return identity{}, errTokenInvalid
 	}
 	return identity{userID: user, username: c.Username, vars: c.Vars, expiry: c.ExpiresAt, tokenID: c.TokenID}, nil
 }
 
+// parseSocket checks the token of a new socket. A token that was logged out still opens sockets, as in Nakama.
+func (t *tokens) parseSocket(token string) (identity, error) {
+	return t.parse(t.cfg.EncryptionKey, token, t.cfg.Timing.Token)
+}
+
 func (t *tokens) parseSession(token string) (identity, error) {
-	return t.parse(t.cfg.EncryptionKey, token)
+	who, err := t.parseSocket(token)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if err != nil || t.revokedSession[who.tokenID] {
+		return identity{}, errTokenInvalid
+	}
+	return who, nil
 }
 
 func (t *tokens) parseRefresh(token string) (identity, error) {
-	return t.parse(t.cfg.RefreshKey, token)
+	who, err := t.parse(t.cfg.RefreshKey, token, t.cfg.Timing.RefreshToken)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if err != nil || t.revokedRefresh[who.tokenID] {
+		return identity{}, errTokenInvalid
+	}
+	return who, nil
 }
 
-func (t *tokens) revoke(tokenID string) {
+// revoke logs out a session token and a refresh token by their ids; "" is none.
+func (t *tokens) revoke(sessionID, refreshID string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.revoked[tokenID] = true
+	if sessionID != "" {
+		t.revokedSession[sessionID] = true
+	}
+	if refreshID != "" {
+		t.revokedRefresh[refreshID] = true
+	}
 }
 
-func (t *tokens) voidUser(user uuid.UUID, reason string) {
+// voidUser logs a user out everywhere.
+func (t *tokens) voidUser(user uuid.UUID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.cutOff[user] = reason
-}
-
-func (t *tokens) readmitUser(user uuid.UUID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.cutOff, user)
+	t.voidBefore[user] = time.Now().Unix()
 }
 
 // matchTokenLife is how long the matchmaker's token for a relayed match is good.
