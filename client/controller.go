@@ -28,6 +28,8 @@ type Transport interface {
 //	no answer for Timing.give_up_after_ms    REQUEST_SNAPSHOT; its Welcome has the verdict if there is one, else the claim is sent again
 //	nothing for Timing.reconnect_after_ms    a new socket, which begins with a Welcome too
 //
+// A message that speaks of a newer state than the replica's shows that an update was lost, and is answered with REQUEST_SNAPSHOT.
+//
 // It does no input or output of its own, reads no clock but the given one, and starts no goroutine. Not safe for concurrent
 // use.
 type Controller struct {
@@ -41,6 +43,7 @@ type Controller struct {
 	seat    int             // own seat, or noSeat
 	time    matchTime
 	link    linkState
+	here    Position // of the replica
 	claim   *waitingClaim
 	retryMs int64 // match time before which a claim will be refused, as the last refusal said
 	ended   *wire.MatchEnded
@@ -112,6 +115,14 @@ func (c *Controller) Receive(m Message) (Resolution, bool) {
 	now := c.clock()
 	c.link.heard(now)
 	c.time.observe(now, m.Body.GetStamp())
+	resolution, resolved := c.receive(m)
+	if c.here.Before(PositionOf(m.Body.GetStamp())) {
+		c.catchUp(now)
+	}
+	return resolution, resolved
+}
+
+func (c *Controller) receive(m Message) (Resolution, bool) {
 	switch body := m.Body.(type) {
 	case *wire.Welcome:
 		return c.welcome(body)
@@ -173,6 +184,7 @@ func (c *Controller) update(u *wire.Update) (Resolution, bool) {
 
 // applyServerState puts the server's state in the replica's place; the selection stays where its cards do.
 func (c *Controller) applyServerState(stamp *wire.Stamp, w *wire.Snapshot, answered bool) {
+	c.here = PositionOf(stamp)
 	if w == nil {
 		return
 	}
@@ -223,6 +235,8 @@ func (c *Controller) State() domain.MatchState {
 	if c.seat == noSeat {
 		return c.replica.Snapshot().State
 	}
+	var out domain.Output
+	c.replica.Advance(c.MatchTimeMs(), &out) // the end of a lock sends nothing
 	return c.replica.Input(c.seat).State
 }
 

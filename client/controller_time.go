@@ -69,6 +69,8 @@ type linkState struct {
 	lastHeard time.Duration
 	pinged    bool // a Ping waits for any message
 	pingedAt  time.Duration
+	caughtUp  bool // a snapshot was asked for because the state was behind
+	caughtAt  time.Duration
 }
 
 func (l *linkState) up() bool { return l.phase == linkUp }
@@ -159,6 +161,15 @@ func (c *Controller) askAgain(now time.Duration) {
 		return
 	}
 	c.askSnapshot(now)
+}
+
+// catchUp asks for the state that was lost. Not for every message that shows it: the Welcome may be on its way.
+func (c *Controller) catchUp(now time.Duration) {
+	if !c.link.up() || c.link.caughtUp && now < c.link.caughtAt+c.timing.resend {
+		return
+	}
+	c.link.caughtUp, c.link.caughtAt = true, now
+	c.send(wire.OpCode_OP_CODE_REQUEST_SNAPSHOT, &wire.RequestSnapshot{})
 }
 
 func (c *Controller) askSnapshot(now time.Duration) {

@@ -127,10 +127,10 @@ func (m *Match) Leave(ctx context.Context) error {
 	if socket == nil {
 		return ErrNotConnected
 	}
-	leave := &rtapi.Envelope{Message: &rtapi.Envelope_MatchLeave{MatchLeave: &rtapi.MatchLeave{MatchId: id}}}
-	_, err := socket.Request(ctx, leave)
 	socket.unroute(id, m)
 	m.disconnected(socket, ErrNotConnected)
+	leave := &rtapi.Envelope{Message: &rtapi.Envelope_MatchLeave{MatchLeave: &rtapi.MatchLeave{MatchId: id}}}
+	_, err := socket.Request(ctx, leave)
 	return err
 }
 

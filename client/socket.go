@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -182,6 +183,9 @@ func (s *Socket) Close() error {
 func (s *Socket) Abort() error {
 	err := s.conn.Close()
 	<-s.done
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
 	return err
 }
 
