@@ -2,10 +2,10 @@ package domain
 
 import "fmt"
 
-// boardLock is the unbroken time from a Set to the next BoardIdle, expansions included (design ruling 11).
+// boardLock is the unbroken time from a Set to the next BoardIdle, expansions included (design ruling 11). An expansion
+// of the opening board has the zero lock, whose board is empty: no claim is for cards that lay there.
 type boardLock struct {
-	byClaim bool // false: an expansion of the opening board, or no lock
-	seat    int  // whose Set began it
+	seat    int // whose Set began it
 	startMs int64
 	board   Board // when it began, the claimed cards included
 }
@@ -30,7 +30,7 @@ func (s *Session) dealOpening() {
 // enterValidSetAnim shows a valid Set; its cards belong to the board until RefillAnim.
 func (s *Session) enterValidSetAnim(claim SetClaimed) {
 	s.assertState(BoardIdle)
-	s.lock = boardLock{byClaim: true, seat: claim.Seat, startMs: s.nowMs, board: s.shared.Board}
+	s.lock = boardLock{seat: claim.Seat, startMs: s.nowMs, board: s.shared.Board}
 	s.shared.Animation = Animation{Claimed: true, Seat: claim.Seat, ClaimedCards: claim.Cards, ClaimedSlots: claim.Slots}
 	s.animate(ValidSetAnim, s.setup.Rules.ValidAnimMs)
 }
@@ -188,7 +188,6 @@ func (s *Session) takeClaimedCards() {
 	slots := s.shared.Animation.ClaimedSlots
 	for _, slot := range slots {
 		must(s.shared.Board.RemoveCard(slot))
-		s.common.drop(slot)
 		for seat := range s.shared.Players {
 			s.players[seat].selection.drop(slot)
 		}

@@ -130,7 +130,7 @@ func (s *Session) heldBy(seat int) (heldClaim, bool) {
 // of its cards lay on the board then.
 func (s *Session) canHold(seat int, cards Triple) bool {
 	grace := s.setup.Rules.ClaimGraceMs
-	if grace == 0 || !s.lock.byClaim || s.lock.seat == seat || s.nowMs-s.lock.startMs > grace {
+	if grace == 0 || s.lock.seat == seat || s.nowMs-s.lock.startMs > grace {
 		return false
 	}
 	for _, card := range cards {

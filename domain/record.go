@@ -14,7 +14,7 @@ var (
 )
 
 // recordMagic begins every record; its last byte is the version.
-var recordMagic = []byte{'S', '3', 'R', 1}
+const recordMagic = "S3R\x01"
 
 // The tags of a record's entries.
 const (
@@ -159,7 +159,7 @@ func rulesFields(r *Rules) []rulesField {
 // Replay runs a record and returns the session as it was when the record was taken; all output goes to out. It fails
 // with ErrRecordVersion or ErrRecordCorrupt. A session that was replayed goes on like any other.
 func Replay(record []byte, out *Output) (*Session, error) {
-	if !bytes.HasPrefix(record, recordMagic) {
+	if !bytes.HasPrefix(record, []byte(recordMagic)) {
 		return nil, ErrRecordVersion
 	}
 	r := recordReader{rest: record[len(recordMagic):]}
@@ -233,14 +233,14 @@ func (r *recordReader) deck(kind SourceKind) (DeckSource, error) {
 // entry reads one command with its time; the end of the record is a nil command.
 func (r *recordReader) entry() (int64, Command, bool) {
 	delta := r.uvarint()
-	if delta > maxRecordMs {
+	if delta > uint64(maxRecordMs-r.lastMs) {
 		return 0, nil, false
 	}
 	r.lastMs += int64(delta)
 	var cmd Command
 	switch tag := r.byte(); tag {
 	case tagEnd:
-		return r.lastMs, nil, !r.broken && len(r.rest) == 0 && r.lastMs <= maxRecordMs
+		return r.lastMs, nil, !r.broken && len(r.rest) == 0
 	case tagSelectCard:
 		cmd = SelectCard{Seat: r.seat(), Slot: int(r.byte())}
 	case tagDeselectCard:
@@ -259,7 +259,7 @@ func (r *recordReader) entry() (int64, Command, bool) {
 	case tagForfeit:
 		cmd = Forfeit{Seat: r.seat()}
 	}
-	return r.lastMs, cmd, cmd != nil && !r.broken && r.lastMs <= maxRecordMs
+	return r.lastMs, cmd, cmd != nil && !r.broken
 }
 
 func (r *recordReader) seat() int {

@@ -89,6 +89,16 @@ func TestReplayFindsDamage(t *testing.T) {
 	}
 	_, err := Replay(append(append([]byte(nil), record...), 0), &Output{})
 	require.ErrorIs(t, err, ErrRecordCorrupt)
+
+	var far recorder
+	far.start(s.Setup())
+	far.time(maxRecordMs)
+	_, err = Replay(append(far.buf, tagEnd), &Output{})
+	require.NoError(t, err)
+	far.buf = append(far.buf, tagDrop, seatByte(1))
+	far.time(maxRecordMs + 1)
+	_, err = Replay(append(far.buf, tagEnd), &Output{})
+	require.ErrorIs(t, err, ErrRecordCorrupt, "time beyond what a record may hold")
 	for _, other := range []string{"", "S3R", "S3R\x02", "PNG1"} {
 		_, err := Replay([]byte(other), &Output{})
 		require.ErrorIs(t, err, ErrRecordVersion)

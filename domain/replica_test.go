@@ -60,12 +60,15 @@ func TestReplicaWaitsForTheServer(t *testing.T) {
 	}
 	sync(t, replica, server, NobodyAnswered)
 	require.Equal(t, Validating, replica.Input(0).State)
-	require.Equal(t, []int{0, 1, 2}, replica.Input(0).Selected)
 
-	applyAt(t, server, 100, ClaimSet{Seat: 0, ID: 1, Cards: []byte{0, 1, 2}})
+	// Not even when somebody else has taken its cards: they stay highlighted until the answer is there.
+	applyAt(t, server, 100, ClaimSet{Seat: 1, ID: 1, Cards: []byte{0, 1, 2}})
+	server.Advance(1000, &Output{})
+	sync(t, replica, server, 1)
+	require.Equal(t, Validating, replica.Input(0).State)
+	require.Equal(t, []int{0, 1, 2}, replica.Input(0).Selected)
 	sync(t, replica, server, 0)
-	require.Equal(t, ValidSetAnim, replica.Input(0).State)
-	require.Empty(t, replica.Input(0).Selected)
+	require.Equal(t, Input{}, replica.Input(0))
 }
 
 // A wrong claim's verdict puts the replica's player into InvalidSetAnim until the lock's time is over.

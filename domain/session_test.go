@@ -107,6 +107,33 @@ func TestMatchStartedCommits(t *testing.T) {
 	require.Equal(t, commitment, started.Commitment)
 }
 
+// Spec, Expansion: a board of 21 slots does not grow, whatever the deck holds. Play does not get there, because 21 cards
+// always hold a Set.
+func TestAFullBoardDoesNotExpand(t *testing.T) {
+	s := startTestMatch(t, "SETS", 1)
+	for s.shared.Board.SlotCount() < MaxSlots {
+		must(s.shared.Board.Expand(ExpansionSize))
+	}
+	for _, slot := range s.shared.Board.EmptySlots()[:MaxSlots-MinSlots-2] {
+		s.place([]int{slot})
+	}
+	_, ok := s.expansionSlots()
+	require.False(t, ok)
+}
+
+func TestHeldUntil(t *testing.T) {
+	s := startTestMatch(t, "SETS", 3)
+	applyAt(t, s, 1000, Drop{Seat: 1})
+	heldUntilMs, dropped := s.HeldUntilMs(1)
+	require.True(t, dropped)
+	require.EqualValues(t, 181_000, heldUntilMs)
+	applyAt(t, s, 2000, Forfeit{Seat: 1})
+	for seat := -1; seat <= 3; seat++ {
+		_, dropped = s.HeldUntilMs(seat)
+		require.False(t, dropped, "seat %d", seat)
+	}
+}
+
 // A broken invariant is a panic with the numbers in it.
 func TestBrokenInvariantsPanic(t *testing.T) {
 	s := startTestMatch(t, "SETS", 1)

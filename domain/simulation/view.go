@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"slices"
 
 	"set3d/domain"
 )
@@ -15,6 +16,7 @@ type view struct {
 	losses  [domain.MaxPlayers]int64 // time penalties
 	forfeit [domain.MaxPlayers]bool
 	taken   []domain.Card
+	refill  bool // cards were dealt that no BoardRefilled has confirmed
 	atMs    int64
 	started bool
 	ended   bool
@@ -44,6 +46,10 @@ func (v *view) apply(e domain.TimedEvent) error {
 	case domain.CardsDealt:
 		return v.deal(e)
 	case domain.BoardRefilled:
+		if !v.refill {
+			return fmt.Errorf("a refill is complete that never was")
+		}
+		v.refill = false
 		return v.shows(e.Placement)
 	case domain.BoardExpanded:
 		return v.shows(e.Placement)
@@ -60,6 +66,9 @@ func (v *view) apply(e domain.TimedEvent) error {
 		v.forfeit[e.Seat] = true
 	case domain.MatchEnded:
 		v.ended = true
+		if v.refill {
+			return fmt.Errorf("the match ended before a refill was complete")
+		}
 	}
 	return nil
 }
@@ -69,8 +78,14 @@ func isStart(e domain.Event) bool {
 	return ok
 }
 
-// deal checks that the next cards of the deck were dealt.
+// deal checks that the next cards of the deck were dealt, and an expansion's to the right slots.
 func (v *view) deal(e domain.CardsDealt) error {
+	v.refill = e.Cause != domain.DealExpansion
+	if empty := v.board.EmptySlots(); e.Cause == domain.DealExpansion && len(empty) >= domain.ExpansionSize {
+		if !slices.Equal(e.Slots, empty[:domain.ExpansionSize]) {
+			return fmt.Errorf("an expansion filled %v, and %v were empty", e.Slots, empty)
+		}
+	}
 	want, err := v.deck.Draw(len(e.Cards))
 	if err != nil {
 		return err
