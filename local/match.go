@@ -137,6 +137,8 @@ func (m *match) stop() {
 	if !m.stopped.CompareAndSwap(false, true) {
 		return
 	}
+	m.reg.stopping.Add(1)
+	defer m.reg.stopping.Add(-1)
 	m.reg.remove(m)
 	m.flushDeferred()
 	m.cancel()

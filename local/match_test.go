@@ -303,6 +303,7 @@ func TestSignalDuringMatchInitFindsNothing(t *testing.T) {
 }
 
 func TestMaxEmptyStopsWithoutCallback(t *testing.T) {
+	t.Parallel()
 	s := &scripted{rate: 60}
 	h := start(t, Config{MaxEmptySeconds: 1}, s.register)
 	h.match(nil)
@@ -312,6 +313,7 @@ func TestMaxEmptyStopsWithoutCallback(t *testing.T) {
 
 // A session that closes between the attempt and its tracking is cleaned up by the join marker's expiry, reason unknown.
 func TestJoinMarkerExpires(t *testing.T) {
+	t.Parallel()
 	s := &scripted{}
 	h := start(t, Config{
 		Faults: &Faults{TrackLost: func(string) bool { return true }},

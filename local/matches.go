@@ -35,9 +35,10 @@ func init() {
 
 // matches are the running authoritative matches.
 type matches struct {
-	srv     *Server
-	index   *labelIndex
-	stopped atomic.Bool // no new matches
+	srv      *Server
+	index    *labelIndex
+	stopped  atomic.Bool  // no new matches
+	stopping atomic.Int32 // matches that are out of the registry and not yet through with stopping
 
 	mu   sync.RWMutex
 	byID map[uuid.UUID]*match

@@ -37,6 +37,7 @@ type session struct {
 	closing  sync.Mutex // held while ctx is cancelled or a presence is added
 	conn     *websocket.Conn
 	outgoing chan []byte
+	unsent   atomic.Int64 // frames queued and not yet written
 
 	mu        sync.Mutex // guards stopped, the ping timer and writes to conn
 	stopped   bool
@@ -164,6 +165,7 @@ func (s *session) write() {
 			reason, ok = s.writeFrame(websocket.PingMessage, []byte{})
 		case payload := <-s.outgoing:
 			reason, ok = s.writeFrame(s.frameType(), payload)
+			s.unsent.Add(-1)
 		}
 		if !ok {
 			s.close(reason, runtime.PresenceReasonDisconnect)
@@ -205,10 +207,12 @@ func (s *session) send(e *rtapi.Envelope) {
 // queue adds an encoded frame. When the queue is full the session is cut off, for the alternative is to lose frames.
 func (s *session) queue(payload []byte) error {
 	if !s.srv.cfg.Faults.outgoingFull(s.id.String()) {
+		s.unsent.Add(1)
 		select {
 		case s.outgoing <- payload:
 			return nil
 		default:
+			s.unsent.Add(-1)
 		}
 	}
 	s.logger.Warn("Could not write message, session outgoing queue full")

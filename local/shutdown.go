@@ -61,9 +61,26 @@ func (s *Server) runShutdownHook(period time.Duration) <-chan struct{} {
 	return done
 }
 
+// lastWordsWait is how long matches' last frames may take to leave, as the rest of a Nakama's exit takes a moment.
+const lastWordsWait = 250 * time.Millisecond
+
+func (s *Server) flushSockets() {
+	deadline := time.Now().Add(lastWordsWait)
+	wait := func(busy func() bool) {
+		for busy() && time.Now().Before(deadline) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	wait(func() bool { return s.matches.stopping.Load() > 0 })
+	for _, c := range s.sessions.all() {
+		wait(func() bool { return c.unsent.Load() > 0 })
+	}
+}
+
 // halt stops everything at once and saves the state.
 func (s *Server) halt() error {
 	s.matches.stopAll()
+	s.flushSockets()
 	s.cancel()
 	if s.http != nil {
 		_ = s.http.Close() // sockets are hijacked and closed below

@@ -27,6 +27,7 @@ var recordFrom = flag.String("record", "", "record the transcript from the Nakam
 const transcriptFile = "testdata/nakama.txt"
 
 func TestTranscript(t *testing.T) {
+	t.Parallel()
 	tr := &transcript{run: fmt.Sprintf("r%x", time.Now().UnixNano())}
 	if *recordFrom != "" {
 		tr.host = &host{T: t, url: *recordFrom}
