@@ -103,15 +103,26 @@ func (s *Socket) request(ctx context.Context, envelope *rtapi.Envelope, join *Ma
 	}
 	select {
 	case reply := <-answer:
-		if refused := reply.GetError(); refused != nil {
-			return nil, newError(int(refused.GetCode()), refused.GetMessage())
-		}
-		return reply, nil
+		return unwrap(reply)
 	case <-s.done:
-		return nil, s.Err()
 	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
+	select {
+	case reply := <-answer: // it came, and then the end
+		return unwrap(reply)
+	default:
+	}
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	return nil, ctx.Err()
+}
+
+func unwrap(reply *rtapi.Envelope) (*rtapi.Envelope, error) {
+	if refused := reply.GetError(); refused != nil {
+		return nil, newError(int(refused.GetCode()), refused.GetMessage())
+	}
+	return reply, nil
 }
 
 func (s *Socket) forget(cid string) {

@@ -215,7 +215,9 @@ func TestCloseSaysGoodbye(t *testing.T) {
 func TestUnreadableFramesCloseTheSocket(t *testing.T) {
 	eachFormat(t, func(t *testing.T, format Format) {
 		server := newFakeServer(t)
-		server.envelope = func(s *fakeSocket, _ *rtapi.Envelope) { _ = s.conn.WriteMessage(format.frameType(), []byte{0xff, 0xff}) }
+		server.envelope = func(s *fakeSocket, _ *rtapi.Envelope) {
+			_ = s.conn.WriteMessage(format.frameType(), []byte{0xff, 0xff})
+		}
 		socket := server.socket(format)
 		_, err := socket.RPC(t.Context(), "hello", "{}")
 		require.ErrorIs(t, err, ErrUnreadable)
