@@ -68,8 +68,8 @@ type Timing struct {
 	JoinTimeout        time.Duration // of a join attempt. Default 10 s
 	JoinMarker         time.Duration // until an unfinished join counts as left. Default 15 s
 	MarkerSweep        time.Duration // between looks at the join markers. Default 30 s
-	MatchmakerInterval time.Duration // between passes of the matchmaker. Default 15 s
-	MatchmakerPasses   int           // passes in which a ticket waits for its maximum count. Default 2
+	MatchmakerInterval time.Duration // between passes of the matchmaker. Default 2 s
+	MatchmakerPasses   int           // passes in which a ticket waits for its maximum count. Default 3
 	Token              time.Duration // life of a session token. Default 2 h
 	RefreshToken       time.Duration // life of a refresh token. Default 7 days
 }
@@ -135,8 +135,8 @@ func (t Timing) withDefaults() Timing {
 	orDefault(&t.JoinTimeout, 10*time.Second)
 	orDefault(&t.JoinMarker, 15*time.Second)
 	orDefault(&t.MarkerSweep, 30*time.Second)
-	orDefault(&t.MatchmakerInterval, 15*time.Second)
-	orDefault(&t.MatchmakerPasses, 2)
+	orDefault(&t.MatchmakerInterval, 2*time.Second)
+	orDefault(&t.MatchmakerPasses, 3)
 	orDefault(&t.Token, 2*time.Hour)
 	orDefault(&t.RefreshToken, 7*24*time.Hour)
 	return t

@@ -134,11 +134,11 @@ func TestChangedTypeOrPanicLeavesZombie(t *testing.T) {
 func TestAfterHookRunsOnSuccessOnly(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
-	s := &scripted{attempt: func(c callback, p runtime.Presence, md map[string]string) (any, bool, string) {
+	s := &scripted{attempt: func(c callback, _ runtime.Presence, md map[string]string) (any, bool, string) {
 		return c.state, md["in"] == "yes", ""
 	}}
 	h := start(t, Config{}, func(i runtime.Initializer) error {
-		return errors.Join(s.register(i), i.RegisterAfterRt("MatchJoin", func(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, out, in *rtapi.Envelope) error {
+		return errors.Join(s.register(i), i.RegisterAfterRt("MatchJoin", func(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, out, _ *rtapi.Envelope) error {
 			mu.Lock()
 			defer mu.Unlock()
 			seen = append(seen, out.GetMatch().GetMatchId())

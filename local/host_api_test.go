@@ -245,16 +245,16 @@ func TestConfigView(t *testing.T) {
 func TestMatchmakerCounts(t *testing.T) {
 	t.Parallel()
 	sizes := make(chan int, 10)
-	h := start(t, Config{Timing: Timing{MatchmakerInterval: time.Hour}}, func(i runtime.Initializer) error {
+	h := start(t, Config{Timing: Timing{MatchmakerInterval: time.Hour, MatchmakerPasses: 2}}, func(i runtime.Initializer) error {
 		return i.RegisterMatchmakerMatched(func(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, entries []runtime.MatchmakerEntry) (string, error) {
 			sizes <- len(entries)
 			return "", nil
 		})
 	})
-	add := func(n, min, max, multiple int) {
+	add := func(n, least, most, multiple int) {
 		for i := range n {
-			c := h.login(fmt.Sprintf("p%d-%d-%d-%d", i, min, max, multiple)).dial(formatJSON)
-			r := c.request(addEnvelope(&rtapi.MatchmakerAdd{MinCount: int32(min), MaxCount: int32(max), CountMultiple: wrapperspb.Int32(int32(multiple))}))
+			c := h.login(fmt.Sprintf("p%d-%d-%d-%d", i, least, most, multiple)).dial(formatJSON)
+			r := c.request(addEnvelope(&rtapi.MatchmakerAdd{MinCount: int32(least), MaxCount: int32(most), CountMultiple: wrapperspb.Int32(int32(multiple))}))
 			require.NotNil(t, r.GetMatchmakerTicket(), "%v", r)
 		}
 	}

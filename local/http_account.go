@@ -88,7 +88,7 @@ func unwrap(v *wrapperspb.StringValue) *string {
 // hookOutcome is what a before hook of the API means: an error with its code, nil for a disabled call.
 func hookOutcome[T any](out *T, err error) (*T, error) {
 	if err != nil {
-		err, c := hookError(err)
+		c, err := hookError(err)
 		return nil, fail(c, err.Error())
 	}
 	if out == nil {
@@ -100,8 +100,8 @@ func hookOutcome[T any](out *T, err error) (*T, error) {
 func (s *Server) removeAccount(c *call) (proto.Message, error) {
 	if hook := s.module.beforeDelete; hook != nil {
 		if err := hook(s.apiHook(c, modeBefore), s.hookLogger("deleteaccount", modeBefore), nil, s.nk); err != nil {
-			err, code := hookError(err)
-			return nil, fail(code, err.Error())
+			c, err := hookError(err)
+			return nil, fail(c, err.Error())
 		}
 	}
 	if err := s.deleteAccount(c.who.userID); err != nil {

@@ -13,13 +13,13 @@ import (
 )
 
 // callRPC runs a registered RPC by its lower-cased id.
-func (s *Server) callRPC(ctx context.Context, id string, c caller, payload string) (string, error, code) {
-	result, err := s.module.rpc[id](s.hookContext(ctx, modeRPC, c), s.cfg.Logger.WithField("rpc_id", id), nil, s.nk, payload)
+func (s *Server) callRPC(ctx context.Context, id string, who caller, payload string) (string, code, error) {
+	result, err := s.module.rpc[id](s.hookContext(ctx, modeRPC, who), s.cfg.Logger.WithField("rpc_id", id), nil, s.nk, payload)
 	if err != nil {
-		err, code := hookError(err)
-		return "", err, code
+		c, err := hookError(err)
+		return "", c, err
 	}
-	return result, nil, codeOK
+	return result, codeOK, nil
 }
 
 // serveRPC is RPC over HTTP. A panic in the function is net/http's to recover: the client sees the connection close.
@@ -50,7 +50,7 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	}
 	query.Del("http_key")
 	who.query = query
-	result, err, c := s.callRPC(r.Context(), lowerID(id), who, payload)
+	result, c, err := s.callRPC(r.Context(), lowerID(id), who, payload)
 	switch {
 	case err != nil:
 		writeJSON(w, c.httpStatus(), map[string]any{"error": err, "message": err.Error(), "code": int(c)})

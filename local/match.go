@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -77,7 +78,7 @@ func (m *match) init(params map[string]any) error {
 		return fmt.Errorf("MatchInit returned invalid label, must be %v bytes or less", labelMax)
 	}
 	if rate < 1 || rate > 60 {
-		return fmt.Errorf("MatchInit returned invalid tick rate, must be between 1 and 60")
+		return errors.New("MatchInit returned invalid tick rate, must be between 1 and 60")
 	}
 	if state == nil {
 		return errInitStateNil

@@ -115,7 +115,7 @@ func TestOneUserTwoSessions(t *testing.T) {
 }
 
 func TestJoinRejections(t *testing.T) {
-	s := &scripted{attempt: func(c callback, p runtime.Presence, md map[string]string) (any, bool, string) {
+	s := &scripted{attempt: func(c callback, _ runtime.Presence, md map[string]string) (any, bool, string) {
 		return c.state, false, md["reason"]
 	}}
 	h := start(t, Config{}, s.register)
@@ -247,6 +247,23 @@ func TestVoluntaryLeave(t *testing.T) {
 	r := c.request(&rtapi.Envelope{Message: &rtapi.Envelope_MatchLeave{MatchLeave: &rtapi.MatchLeave{MatchId: id}}})
 	require.Nil(t, r.Message)
 	require.Equal(t, runtime.PresenceReasonLeave, h.await(s, "leave", 1).ps[0].GetReason())
+}
+
+// MatchLeave gets all the leaves, those of strangers too, if one of them was a member; else it is not called.
+func TestLeaveGetsWholeSlice(t *testing.T) {
+	s := &scripted{}
+	h := start(t, Config{}, s.register)
+	id := h.match(nil)
+	h.login("ann").dial(formatJSON).join(id)
+	h.await(s, "join", 1)
+	m := h.srv.matches.all()[0]
+	stranger := &member{Presence{Node: "local", Username: "stranger"}}
+	m.left([]*member{stranger})
+	m.left([]*member{stranger, m.members.all()[0]})
+	left := h.await(s, "leave", 1)
+	require.Len(t, left.ps, 2)
+	require.Equal(t, "stranger", left.ps[0].GetUsername())
+	require.Len(t, s.all("leave"), 1)
 }
 
 func TestNilStateEndsTheMatchSilently(t *testing.T) {

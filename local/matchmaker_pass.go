@@ -43,11 +43,7 @@ func (m *matchmaker) pass(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, group := range formed {
 		if m.claim(group) {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				m.announce(group)
-			}()
+			wg.Go(func() { m.announce(group) })
 		}
 	}
 	wg.Wait()

@@ -17,7 +17,7 @@ func (p *pipeline) rpc(ctx context.Context, s *session, in *rtapi.Envelope) (boo
 	if p.srv.module.rpc[lowerID(req.Id)] == nil {
 		return refuse(s, in.Cid, rtapi.Error_RUNTIME_FUNCTION_NOT_FOUND, "RPC function not found")
 	}
-	result, err, _ := p.srv.callRPC(ctx, lowerID(req.Id), s.caller(uuid.Must(uuid.NewV4()).String()), req.Payload)
+	result, _, err := p.srv.callRPC(ctx, lowerID(req.Id), s.caller(uuid.Must(uuid.NewV4()).String()), req.Payload)
 	if err != nil {
 		return refuse(s, in.Cid, rtapi.Error_RUNTIME_FUNCTION_EXCEPTION, err.Error())
 	}

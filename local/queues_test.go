@@ -98,13 +98,11 @@ func TestSignalQueueOverflowIsBusy(t *testing.T) {
 	var answered atomic.Int32
 	m := h.srv.matches.all()[0]
 	for i := range 2 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			if r, err := h.signal(id, fmt.Sprint(i)); err == nil && r == fmt.Sprint("echo:", i) {
 				answered.Add(1)
 			}
-		}()
+		})
 	}
 	eventually(t, "two queued signals", func() bool { return len(m.signals) == 2 })
 	_, err := h.signal(id, "one too many")

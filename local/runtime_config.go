@@ -2,7 +2,7 @@ package local
 
 import (
 	"net"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,7 +57,7 @@ func (c configView) GetEnv() []string {
 	for k, v := range c.cfg.Env {
 		out = append(out, k+"="+v)
 	}
-	sort.Strings(out)
+	slices.Sort(out)
 	return out
 }
 

@@ -74,8 +74,7 @@ func New(cfg Config, init InitModule) (*Server, error) {
 	s.run()
 	ctx := s.hookContext(s.ctx, modeRunOnce, caller{})
 	if err := init(ctx, cfg.Logger, nil, s.nk, &initializer{srv: s}); err != nil {
-		s.halt()
-		return nil, fmt.Errorf("InitModule: %w", err)
+		return nil, errors.Join(fmt.Errorf("InitModule: %w", err), s.halt())
 	}
 	return s, nil
 }

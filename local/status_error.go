@@ -92,15 +92,15 @@ func asStatus(err error) *statusError {
 	return &statusError{codeInternal, err.Error()}
 }
 
-// hookError returns the error that a module meant and its code. Only a runtime.Error carries one, even if it is
+// hookError returns the code of a module's error and the error that it meant. Only a runtime.Error carries one, even if it is
 // wrapped; a code that does not exist is internal, and so is every other error.
-func hookError(err error) (error, code) {
+func hookError(err error) (code, error) {
 	var r *runtime.Error
 	if !errors.As(err, &r) {
-		return err, codeInternal
+		return codeInternal, err
 	}
 	if c := code(r.Code); c > codeOK && c < codeEnd {
-		return r, c
+		return c, r
 	}
-	return r, codeInternal
+	return codeInternal, r
 }

@@ -16,7 +16,7 @@ import (
 type rpc = func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, payload string) (string, error)
 
 // InitModule registers everything that the transcript asks for.
-func InitModule(ctx context.Context, logger runtime.Logger, _ *sql.DB, nk runtime.NakamaModule, i runtime.Initializer) error {
+func InitModule(ctx context.Context, _ runtime.Logger, _ *sql.DB, nk runtime.NakamaModule, i runtime.Initializer) error {
 	for id, fn := range map[string]rpc{
 		"Conf_Fail": failWith, "conf_ctx": describeContext, "conf_echo": echo, "conf_create": createMatch,
 		"conf_signal": signalMatch, "conf_get": getMatch, "conf_list": listMatches, "conf_store": storeObjects,
@@ -77,6 +77,8 @@ func dataHook(ctx context.Context, _ runtime.Logger, _ *sql.DB, nk runtime.Nakam
 }
 
 // presence names a session to send to.
+//
+//revive:disable:var-naming // the methods' names are Nakama's
 type presence struct{ session, user string }
 
 func (p presence) GetUserId() string                 { return p.user }

@@ -27,7 +27,9 @@ type probe struct{ seen []string }
 
 func (p *probe) note(format string, v ...any) { p.seen = append(p.seen, fmt.Sprintf(format, v...)) }
 
-func (p *probe) MatchInit(ctx context.Context, _ runtime.Logger, _ *sql.DB, nk runtime.NakamaModule, params map[string]any) (any, int, string) {
+func (p *probe) MatchInit(
+	ctx context.Context, _ runtime.Logger, _ *sql.DB, nk runtime.NakamaModule, params map[string]any,
+) (any, int, string) {
 	id, _ := ctx.Value(runtime.RUNTIME_CTX_MATCH_ID).(string)
 	_, err := nk.MatchSignal(ctx, id, "during init")
 	p.note("init: signal says %v, entries %T", err, params["entries"])
@@ -47,7 +49,10 @@ func (p *probe) MatchInit(ctx context.Context, _ runtime.Logger, _ *sql.DB, nk r
 	return p, rate, label
 }
 
-func (p *probe) MatchJoinAttempt(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, _ runtime.MatchDispatcher, _ int64, state any, who runtime.Presence, metadata map[string]string) (any, bool, string) {
+func (p *probe) MatchJoinAttempt(
+	ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, _ runtime.MatchDispatcher, _ int64,
+	state any, who runtime.Presence, metadata map[string]string,
+) (any, bool, string) {
 	p.note("attempt %s %v reason %d", who.GetUsername(), metadata, who.GetReason())
 	if metadata["describe"] != "" {
 		return state, false, describe(ctx)
@@ -55,7 +60,10 @@ func (p *probe) MatchJoinAttempt(ctx context.Context, _ runtime.Logger, _ *sql.D
 	return state, metadata["refuse"] == "", metadata["reason"]
 }
 
-func (p *probe) MatchJoin(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, d runtime.MatchDispatcher, _ int64, state any, joins []runtime.Presence) any {
+func (p *probe) MatchJoin(
+	_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, d runtime.MatchDispatcher, _ int64,
+	state any, joins []runtime.Presence,
+) any {
 	for _, j := range joins {
 		p.note("join %s reason %d", j.GetUsername(), j.GetReason())
 	}
@@ -63,7 +71,10 @@ func (p *probe) MatchJoin(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runt
 	return state
 }
 
-func (p *probe) MatchLeave(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, d runtime.MatchDispatcher, _ int64, state any, leaves []runtime.Presence) any {
+func (p *probe) MatchLeave(
+	_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, d runtime.MatchDispatcher, _ int64,
+	state any, leaves []runtime.Presence,
+) any {
 	for _, l := range leaves {
 		p.note("leave %s reason %d", l.GetUsername(), l.GetReason())
 		_ = d.BroadcastMessage(120, []byte(l.GetUsername()), nil, nil, true)
@@ -71,7 +82,10 @@ func (p *probe) MatchLeave(_ context.Context, _ runtime.Logger, _ *sql.DB, _ run
 	return state
 }
 
-func (p *probe) MatchLoop(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, d runtime.MatchDispatcher, _ int64, state any, messages []runtime.MatchData) any {
+func (p *probe) MatchLoop(
+	ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, d runtime.MatchDispatcher, _ int64,
+	state any, messages []runtime.MatchData,
+) any {
 	for _, m := range messages {
 		to := []runtime.Presence{m}
 		switch m.GetOpCode() {
@@ -117,12 +131,18 @@ func badTargets(d runtime.MatchDispatcher, m runtime.Presence) string {
 	)
 }
 
-func (p *probe) MatchTerminate(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, d runtime.MatchDispatcher, _ int64, state any, grace int) any {
+func (p *probe) MatchTerminate(
+	_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, d runtime.MatchDispatcher, _ int64,
+	state any, grace int,
+) any {
 	_ = d.BroadcastMessage(130, []byte(fmt.Sprint(grace)), nil, nil, true)
 	return state
 }
 
-func (p *probe) MatchSignal(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, _ runtime.MatchDispatcher, _ int64, state any, data string) (any, string) {
+func (p *probe) MatchSignal(
+	_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, _ runtime.MatchDispatcher, _ int64,
+	state any, data string,
+) (any, string) {
 	if data == "end" {
 		return nil, "never seen"
 	}

@@ -132,7 +132,8 @@ func multiUpdate(ctx context.Context, _ runtime.Logger, _ *sql.DB, nk runtime.Na
 	out.add("kept: %d %v", len(found), err)
 	a, err := nk.AccountGetId(ctx, user)
 	out.add("name: %q %v", a.GetUser().GetDisplayName(), err)
-	acks, _, err := nk.MultiUpdate(ctx, update, []*runtime.StorageWrite{write("multi-a", "*"), write("multi-b", "")}, []*runtime.StorageDelete{{Collection: "conf", Key: "multi-b", UserID: user}}, nil, false)
+	drop := []*runtime.StorageDelete{{Collection: "conf", Key: "multi-b", UserID: user}}
+	acks, _, err := nk.MultiUpdate(ctx, update, []*runtime.StorageWrite{write("multi-a", "*"), write("multi-b", "")}, drop, nil, false)
 	out.add("works: %d %v", len(acks), err)
 	a, err = nk.AccountGetId(ctx, user)
 	out.add("name: %q %v", a.GetUser().GetDisplayName(), err)

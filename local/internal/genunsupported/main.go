@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -107,7 +108,7 @@ func find(file *ast.File, name string) (*ast.InterfaceType, error) {
 func method(b *bytes.Buffer, fset *token.FileSet, typ string, m *ast.Field) error {
 	fn, ok := m.Type.(*ast.FuncType)
 	if !ok {
-		return fmt.Errorf("an embedded interface is not expected here")
+		return errors.New("an embedded interface is not expected here")
 	}
 	name := m.Names[0].Name
 	qualify(fn)
