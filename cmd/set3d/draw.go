@@ -26,8 +26,9 @@ type pen struct {
 
 const plainWidth = 80 // of output that is no terminal
 
-func newPen(out io.Writer) *pen {
-	r := lipgloss.NewRenderer(out)
+func newPen(out io.Writer) *pen { return newPenWith(out, lipgloss.NewRenderer(out)) }
+
+func newPenWith(out io.Writer, r *lipgloss.Renderer) *pen {
 	ink := func(color string) lipgloss.Style { return r.NewStyle().Foreground(lipgloss.Color(color)) }
 	p := &pen{
 		out: out, width: plainWidth,

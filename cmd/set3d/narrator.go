@@ -190,8 +190,8 @@ func (n *narrator) claimed(at uint64, e *wire.SetClaimed) {
 		n.lineAt(at, n.name(verdict.Seat)+" takes "+cards)
 		return
 	}
-	wrong := n.pen.bad.Render("wrong") + ", " + strings.ToLower(verdict.Mixed.String()) + " mixed"
-	n.lineAt(at, n.name(verdict.Seat)+" claims "+cards+": "+wrong)
+	n.lineAt(at, n.name(verdict.Seat)+" claims "+cards)
+	n.pen.printf("          %s: %s mixed\n", n.pen.bad.Render("wrong"), strings.ToLower(verdict.Mixed.String()))
 }
 
 func (n *narrator) penalty(at uint64, e *wire.PenaltyApplied) {
@@ -220,14 +220,22 @@ func (n *narrator) showBoard(always bool) {
 	room := max(5, n.pen.width-margin-boardWidth-4-widest-5)
 	for seat, score := range n.scores {
 		pad := strings.Repeat(" ", max(0, widest-n.nameWidth(seat)))
-		beside = append(beside, fmt.Sprintf("%s%s %2d %s", n.name(seat), pad, score, n.pen.seats[seat%len(n.pen.seats)].Render(bar(score, room))))
+		beside = append(beside, fmt.Sprintf("%s%s %2d%s", n.name(seat), pad, score, n.bar(seat, " ", score, room)))
 	}
-	beside = append(beside, n.pen.dim.Render(fmt.Sprintf("deck %d, %d Sets taken", n.deck, n.sets)))
+	beside = append(beside, n.pen.dim.Render(fmt.Sprintf("deck %d, %s taken", n.deck, count(n.sets, "Set"))))
 	n.pen.printf("\n")
 	n.pen.board(n.board, n.fresh, beside)
 	n.pen.printf("\n")
 	n.shown = n.board
 	clear(n.fresh)
+}
+
+// bar is a seat's score as a bar, with a gap before it if there is one.
+func (n *narrator) bar(seat int, gap string, score, room int) string {
+	if score == 0 {
+		return ""
+	}
+	return gap + n.pen.seats[seat%len(n.pen.seats)].Render(bar(score, room))
 }
 
 func (n *narrator) nameWidth(seat int) int {
@@ -274,8 +282,8 @@ func (n *narrator) matchEnded(at uint64, e *wire.MatchEnded) {
 			note = "  gave up"
 		}
 		pad := strings.Repeat(" ", widest-n.nameWidth(seat))
-		drawn := n.pen.seats[seat%len(n.pen.seats)].Render(bar(int(line.GetScore()), max(5, n.pen.width-widest-12)))
-		n.pen.printf("  %s%s %3d  %s%s\n", n.name(seat), pad, line.GetScore(), drawn, note)
+		drawn := n.bar(seat, "  ", int(line.GetScore()), max(5, n.pen.width-widest-20))
+		n.pen.printf("  %s%s %3d%s%s\n", n.name(seat), pad, line.GetScore(), drawn, note)
 	}
 	n.pen.printf("\n  %s\n\n", n.pen.bold.Render(n.winners(e)))
 }
