@@ -46,7 +46,7 @@ func exit(code int, format string, args ...any) error {
 // run is the program without its process. Whatever is not an exitError comes from cobra and is wrong usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRootCommand()
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // nil would mean the process's own
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	command, err := root.ExecuteContextC(ctx)

@@ -267,8 +267,8 @@ var endTexts = map[wire.EndReason]string{
 
 func (n *narrator) matchEnded(at uint64, e *wire.MatchEnded) {
 	n.ended = true
-	n.lineAt(at, n.pen.bold.Render("The match is over: "+endTexts[e.GetReason()])+fmt.Sprintf(" (%d cards on the board, %d in the deck)",
-		n.board.CardCount(), n.deck))
+	n.lineAt(at, n.pen.bold.Render("The match is over: "+endTexts[e.GetReason()]))
+	n.pen.printf("          %s on the board, %d in the deck\n", count(n.board.CardCount(), "card"), n.deck)
 	table := append([]*wire.FinalScore(nil), e.GetTable()...)
 	sort.SliceStable(table, func(i, j int) bool { return table[i].GetScore() > table[j].GetScore() })
 	widest := 0
