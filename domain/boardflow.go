@@ -116,6 +116,11 @@ func (s *Session) enterExpandBoardAnim(slots [3]int) {
 func (s *Session) enterBoardIdle() {
 	s.shared.State, s.shared.Animation, s.lock = BoardIdle, Animation{}, boardLock{}
 	s.idleSinceMs = s.nowMs
+	for seat := range s.setup.Players {
+		if s.isBot(seat) {
+			s.look(seat)
+		}
+	}
 }
 
 // animate begins a phase of the board; one without length is over at once, in the same step (design ruling 3).

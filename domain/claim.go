@@ -20,26 +20,31 @@ func (s *Session) claimSet(c ClaimSet) Result {
 	case s.setup.Rules.ClaimMode != ClaimAutomatic:
 		return refused(RefusedWrongClaimMode)
 	}
-	if verdict, judged := s.players[c.Seat].verdicts[c.ID]; judged {
+	return s.claim(c.Seat, c.ID, cards)
+}
+
+// claim goes on with a well-formed claim of a player in a running match; bots' claims begin here.
+func (s *Session) claim(seat int, id uint64, cards Triple) Result {
+	if verdict, judged := s.players[seat].verdicts[id]; judged {
 		if !sameCards(verdict.Cards, cards) {
 			return refused(RefusedClaimIDReused)
 		}
 		return Result{Outcome: Repeated, Verdict: verdict}
 	}
-	waiting, waits := s.heldBy(c.Seat)
-	if waits && waiting.id == c.ID {
+	waiting, waits := s.heldBy(seat)
+	if waits && waiting.id == id {
 		if !sameCards(waiting.cards, cards) {
 			return refused(RefusedClaimIDReused)
 		}
 		return Result{Outcome: HeldAlready}
 	}
-	if reason := s.lockReason(c.Seat); reason == RefusedBoardLock && !waits && s.canHold(c.Seat, cards) {
-		s.held = append(s.held, heldClaim{seat: c.Seat, id: c.ID, cards: cards})
+	if reason := s.lockReason(seat); reason == RefusedBoardLock && !waits && s.canHold(seat, cards) {
+		s.held = append(s.held, heldClaim{seat: seat, id: id, cards: cards})
 		return Result{Outcome: Held}
 	} else if reason != 0 {
-		return s.refusedWithRetry(c.Seat, reason)
+		return s.refusedWithRetry(seat, reason)
 	}
-	return s.judge(c.Seat, c.ID, cards)
+	return s.judge(seat, id, cards)
 }
 
 // parseClaim reads three distinct cards.
@@ -68,13 +73,13 @@ func sameCards(a, b Triple) bool {
 	return true
 }
 
-// plays reports whether the seat may send a player's commands. Before the start every possible seat may: who sits there
-// is not the session's business yet.
+// plays reports whether the seat may send a player's commands; a bot's may not, nobody acts for it. Before the start
+// every possible seat may: who sits there is not the session's business yet.
 func (s *Session) plays(seat int) bool {
 	if !s.started {
 		return seat >= 0 && seat < MaxPlayers
 	}
-	return s.seated(seat) && !s.shared.ByPlayer[seat].Forfeited
+	return s.seated(seat) && !s.shared.ByPlayer[seat].Forfeited && !s.isBot(seat)
 }
 
 // locked reports whether the player is in InvalidSetAnim.
@@ -152,7 +157,11 @@ func (s *Session) judgeHeld() {
 	}
 }
 
+// answer tells the claimant; a bot asks for no answer.
 func (s *Session) answer(h heldClaim, refusal Refusal) {
+	if s.isBot(h.seat) {
+		return
+	}
 	s.out.Answers = append(s.out.Answers, Answer{Seat: h.seat, ClaimID: h.id, Refusal: refusal})
 }
 
@@ -213,6 +222,9 @@ func (s *Session) enterInvalidSetAnim(seat int) {
 		s.shared.ByPlayer[seat].LockedUntilMs = s.nowMs + length
 	}
 	s.penalize(seat)
+	if s.isBot(seat) {
+		s.look(seat)
+	}
 }
 
 // penalize takes what there is to take: a score and a clock stop at zero (design ruling 8).

@@ -12,6 +12,7 @@ const (
 	deadlineClock                             // the match clock stands at zero
 	deadlineIdle                              // nobody has found a Set for too long
 	deadlineHeldClaim                         // the board is idle: the first held claim is judged
+	deadlineBot                               // a bot has seen a Set, or missed them all
 )
 
 type deadline struct {
@@ -21,7 +22,7 @@ type deadline struct {
 }
 
 // nextDeadline is the earliest one; of those at the same time the board's is first, then the players' by seat, then the
-// clock's, then held claims.
+// clock's, then held claims, then the bots' by seat.
 func (s *Session) nextDeadline() (deadline, bool) {
 	var next deadline
 	if !s.started || s.replica || s.end != nil {
@@ -45,6 +46,11 @@ func (s *Session) nextDeadline() (deadline, bool) {
 	}
 	if s.shared.State == BoardIdle && len(s.held) > 0 {
 		consider(deadline{atMs: s.idleSinceMs, kind: deadlineHeldClaim})
+	}
+	for seat := range s.shared.Players {
+		if b := &s.players[seat].bot; b.thinks {
+			consider(deadline{atMs: b.atMs, kind: deadlineBot, seat: seat})
+		}
 	}
 	return next, true
 }
@@ -78,6 +84,8 @@ func (s *Session) fire(d deadline) {
 		s.endMatch(EndIdle)
 	case deadlineHeldClaim:
 		s.judgeHeld()
+	case deadlineBot:
+		s.botActs(d.seat)
 	default:
 		panic(fmt.Sprintf("domain: no deadline of kind %d", d.kind))
 	}

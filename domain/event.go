@@ -115,7 +115,7 @@ const (
 	EndNoSetsLeft EndReason = iota + 1
 	EndTimeUp
 	EndLastPlayer
-	EndAbandoned
+	EndAbandoned // no human is left, or nobody
 	EndIdle
 )
 

@@ -2,7 +2,7 @@ package domain
 
 // drop says that a player's connection is gone: the seat is held, and stays active meanwhile (design ruling 9).
 func (s *Session) drop(seat int) Result {
-	if reason := s.leavingReason(seat); reason != 0 {
+	if reason := s.leavingReason(s.plays(seat)); reason != 0 {
 		return refused(reason)
 	}
 	p := &s.players[seat]
@@ -18,7 +18,7 @@ func (s *Session) drop(seat int) Result {
 }
 
 func (s *Session) comeBack(seat int) Result {
-	if reason := s.leavingReason(seat); reason != 0 {
+	if reason := s.leavingReason(s.plays(seat)); reason != 0 {
 		return refused(reason)
 	}
 	p := &s.players[seat]
@@ -29,17 +29,19 @@ func (s *Session) comeBack(seat int) Result {
 	return Result{Outcome: Applied}
 }
 
+// forfeit is the one command that a bot's seat takes too: it can be removed.
 func (s *Session) forfeit(seat int) Result {
-	if reason := s.leavingReason(seat); reason != 0 {
+	plays := s.plays(seat) || s.isBot(seat) && !s.shared.ByPlayer[seat].Forfeited
+	if reason := s.leavingReason(plays); reason != 0 {
 		return refused(reason)
 	}
 	s.leave(seat, ForfeitRequested)
 	return Result{Outcome: Applied}
 }
 
-func (s *Session) leavingReason(seat int) Reason {
+func (s *Session) leavingReason(plays bool) Reason {
 	switch {
-	case !s.plays(seat):
+	case !plays:
 		return RefusedNotAPlayer
 	case !s.started:
 		return RefusedNotStarted
@@ -52,7 +54,7 @@ func (s *Session) leavingReason(seat int) Reason {
 // leave takes a player out for good: the score stays, a held claim is refused.
 func (s *Session) leave(seat int, cause ForfeitCause) {
 	p := &s.players[seat]
-	p.dropped, p.heldUntilMs = false, 0
+	p.dropped, p.heldUntilMs, p.bot.thinks = false, 0, false
 	p.selection.clear()
 	s.shared.ByPlayer[seat].Forfeited = true
 	s.emit(PlayerForfeited{Seat: seat, Cause: cause})
@@ -66,23 +68,27 @@ func (s *Session) leave(seat int, cause ForfeitCause) {
 	s.checkEnds()
 }
 
-// checkEnds ends the match when nobody, or only one of several, is left to play, or all are out of time (design rulings
-// 8 and 9).
+// checkEnds ends the match when no human, or only one of several players, is left to play, or all are out of time
+// (design rulings 8 and 9). A match that began with bots alone needs no human.
 //
 // spec: session-lifecycle, Implementation Checklist
 func (s *Session) checkEnds() {
 	active, inTime := 0, 0
+	var hadHumans, hasHumans bool
 	for seat := range s.shared.Players {
+		isHuman := !s.isBot(seat)
+		hadHumans = hadHumans || isHuman
 		if s.shared.ByPlayer[seat].Forfeited {
 			continue
 		}
 		active++
+		hasHumans = hasHumans || isHuman
 		if !s.isOutOfTime(seat) {
 			inTime++
 		}
 	}
 	switch {
-	case active == 0:
+	case active == 0 || hadHumans && !hasHumans:
 		s.endMatch(EndAbandoned)
 	case inTime == 0:
 		s.endMatch(EndTimeUp)

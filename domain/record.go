@@ -39,19 +39,27 @@ const (
 	maxRecordMs = 1 << 40
 )
 
-// recorder writes the record of a match: the setup, then every command with its time, refused ones too.
+// recorder writes the record of a match: the setup, then every command with its time, refused ones too. What bots do
+// follows from it.
 type recorder struct {
 	buf    []byte
 	lastMs int64
 }
 
-// start writes the head: magic, rules, players, deck source.
+// start writes the head: magic, rules, players, bots, deck source.
 func (r *recorder) start(setup Setup) {
 	r.buf = append(r.buf, recordMagic...)
 	for _, field := range rulesFields(&setup.Rules) {
 		r.buf = binary.AppendUvarint(r.buf, field.get())
 	}
-	r.buf = append(r.buf, byte(setup.Players), byte(setup.Deck.Kind()))
+	r.buf = append(r.buf, byte(setup.Players))
+	for _, bot := range setup.Bots[:setup.Players] {
+		r.buf = append(r.buf, byte(bot.Level))
+		if bot.Level != 0 {
+			r.buf = binary.LittleEndian.AppendUint64(r.buf, bot.Seed)
+		}
+	}
+	r.buf = append(r.buf, byte(setup.Deck.Kind()))
 	switch key := setup.Deck.Key(); setup.Deck.Kind() {
 	case SourceSeed:
 		r.buf = binary.LittleEndian.AppendUint32(r.buf, uint32(setup.Deck.Seed()))
@@ -202,6 +210,11 @@ func (r *recordReader) setup() (Setup, error) {
 		field.set(r.uvarint())
 	}
 	setup.Players = int(r.byte())
+	for seat := range min(setup.Players, MaxPlayers) {
+		if setup.Bots[seat].Level = BotLevel(r.byte()); setup.Bots[seat].Level != 0 {
+			setup.Bots[seat].Seed = binary.LittleEndian.Uint64(r.bytes(8))
+		}
+	}
 	deck, err := r.deck(SourceKind(r.byte()))
 	if err == nil && r.broken {
 		err = errors.New("its head is cut off")

@@ -16,6 +16,7 @@ type Setup struct {
 	Rules   Rules
 	Players int // 1–8; they are called by their seats, 0 to Players−1
 	Deck    DeckSource
+	Bots    [MaxPlayers]Bot // by seat; a human's is the zero value
 }
 
 // Session is one match of SET: the rules, the board, the deck, the players and the clock. It is not safe for concurrent
@@ -60,13 +61,14 @@ type player struct {
 	outOfTime   bool
 	verdicts    map[uint64]SetClaimed // judged claims by id, for the whole match; looked up, never ranged over
 	last        uint64                // id of the last judged claim
+	bot         botPlayer
 }
 
 // NewSession returns a session that waits for StartMatch.
 func NewSession() *Session { return &Session{} }
 
 // StartMatch deals the opening board at match time 0 and, if it holds no Set, begins to expand it. It changes nothing
-// when it fails: with ErrStarted, ErrPlayerCount, a *RulesError, or an error of NewDeck.
+// when it fails: with ErrStarted, ErrPlayerCount, a *RulesError, ErrBots, or an error of NewDeck.
 //
 // spec: board-and-dealing, Initial Deal
 func (s *Session) StartMatch(setup Setup, out *Output) error {
@@ -79,11 +81,15 @@ func (s *Session) StartMatch(setup Setup, out *Output) error {
 	if err := setup.Rules.Validate(); err != nil {
 		return err
 	}
+	if err := checkBots(&setup); err != nil {
+		return err
+	}
 	deck, err := NewDeck(setup.Deck)
 	if err != nil {
 		return err
 	}
 	s.setup, s.deck, s.started = setup, deck, true
+	s.seatBots()
 	s.record.start(setup)
 	s.step(out, func() {
 		s.shared.Players = setup.Players

@@ -184,7 +184,26 @@ func setupFrom(t *testing.T, d *datadriven.TestData) Setup {
 			rules.PenaltyMode = map[string]PenaltyMode{"none": PenaltyNone, "time": PenaltyTime, "point": PenaltyPoint}[arg.Vals[0]]
 		}
 	}
-	return Setup{Rules: rules, Players: intArg(t, d, "players", 1), Deck: deckFrom(t, d)}
+	return Setup{Rules: rules, Players: intArg(t, d, "players", 1), Deck: deckFrom(t, d), Bots: botsFrom(t, d)}
+}
+
+// botsFrom reads bots=(human,hard:7): by seat, who plays there, a bot with its seed.
+func botsFrom(t *testing.T, d *datadriven.TestData) (bots [MaxPlayers]Bot) {
+	for _, arg := range d.CmdArgs {
+		if arg.Key != "bots" {
+			continue
+		}
+		for seat, val := range arg.Vals {
+			level, seed, isBot := strings.Cut(val, ":")
+			if !isBot {
+				continue
+			}
+			n, err := strconv.ParseUint(seed, 10, 64)
+			require.NoError(t, err)
+			bots[seat] = Bot{Level: map[string]BotLevel{"easy": BotEasy, "medium": BotMedium, "hard": BotHard}[level], Seed: n}
+		}
+	}
+	return bots
 }
 
 // deckFrom reads seed=N, or deck=(NAME or codes, …): a prefix that the other cards follow in the order of their ids;
