@@ -17,7 +17,7 @@ RACE_PACKAGES := ./match/... ./local/... ./client/... ./domain/simulation/...
 
 .DEFAULT_GOAL := help
 .PHONY: help build plugin test race bench fuzz format lint lint-go lint-files proto proto-check proto-baseline \
-	docker-steps ci up down tools clean
+	generated docker-steps ci up down tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,10 @@ proto-check: $(TOOLS) ## lint the .proto; the generated Go is fresh; nothing bre
 proto-baseline: $(TOOLS) ## renew proto/baseline.binpb, at a release
 	if [ -f proto/baseline.binpb ]; then $(BIN)/buf breaking proto --against proto/baseline.binpb; fi
 	$(BIN)/buf build proto --exclude-source-info -o proto/baseline.binpb
+
+generated: ## what go generate writes is fresh
+	@old=$$(mktemp) && trap 'rm -f "$$old"' EXIT && cp local/unsupported.go "$$old" && go generate ./local && \
+	diff -q "$$old" local/unsupported.go >/dev/null || { echo "local/unsupported.go was stale: commit the new one"; exit 1; }
 
 docker-steps: ## the steps of the Dockerfile's first stage, without Docker
 	bash .ci/docker-steps

@@ -209,7 +209,7 @@ func docLines(t *testing.T) []string {
 	return strings.Split(string(raw), "\n")
 }
 
-var fence = regexp.MustCompile("^```(json|hex) (\\S+)$")
+var fence = regexp.MustCompile("^```(json|hex) ([A-Z]\\w*)$")
 
 func findExamples(t *testing.T, lines []string) []example {
 	t.Helper()
