@@ -45,8 +45,8 @@ type skill struct {
 }
 
 var skills = [...]skill{
-	BotEasy:   {leastMs: 2500, medianMs: 26_000, missPerMille: 250, wrongPerMille: 60},
-	BotMedium: {leastMs: 1600, medianMs: 13_000, missPerMille: 120, wrongPerMille: 30},
+	BotEasy:   {leastMs: 2000, medianMs: 14_000, missPerMille: 250, wrongPerMille: 60},
+	BotMedium: {leastMs: 1400, medianMs: 8_500, missPerMille: 120, wrongPerMille: 30},
 	BotHard:   {leastMs: 1000, medianMs: 6_000, missPerMille: 40, wrongPerMille: 10},
 }
 

@@ -120,8 +120,8 @@ func TestLevelsDiffer(t *testing.T) {
 		assert.GreaterOrEqual(t, times[0], int64(1000), level)
 		assert.Greater(t, times[looks*9/10], 3*times[looks/10], "%v has a long tail", level)
 	}
-	assert.Greater(t, medians[BotEasy], 3*medians[BotMedium]/2)
-	assert.Greater(t, medians[BotMedium], 3*medians[BotHard]/2)
+	assert.Greater(t, medians[BotEasy], 5*medians[BotMedium]/4)
+	assert.Greater(t, medians[BotMedium], 5*medians[BotHard]/4)
 }
 
 // One Set is harder to find than four, and among eighteen cards than among nine.

@@ -9,6 +9,7 @@ import (
 
 // check looks at everything that must hold after a step that began in the given state.
 func (m *match) check(before domain.Snapshot, revision uint64) error {
+	abandoned := false
 	for _, e := range m.out.Events {
 		if err := m.view.apply(e); err != nil {
 			return err
@@ -20,6 +21,7 @@ func (m *match) check(before domain.Snapshot, revision uint64) error {
 		}
 		if end, ok := e.Event.(domain.MatchEnded); ok {
 			m.stats.Ends[end.Reason]++
+			abandoned = end.Reason == domain.EndAbandoned
 		}
 	}
 	for _, a := range m.out.Answers {
@@ -37,11 +39,17 @@ func (m *match) check(before domain.Snapshot, revision uint64) error {
 	if wakeMs, ok := m.session.NextWakeMs(); ok && wakeMs <= m.session.NowMs() {
 		return fmt.Errorf("a deadline at %d ms has not fired", wakeMs)
 	}
+	if err := m.checkPeople(&after, abandoned); err != nil {
+		return err
+	}
 	return m.checkState(&after)
 }
 
 // countVerdict enters verdicts of held claims; those of the running command are entered with its result.
 func (m *match) countVerdict(claim domain.SetClaimed) error {
+	if m.isBot(claim.Seat) {
+		m.stats.BotClaims++
+	}
 	if claim.Valid() {
 		m.stats.Valid++
 	} else {
@@ -49,6 +57,33 @@ func (m *match) countVerdict(claim domain.SetClaimed) error {
 	}
 	if i, known := m.claims.find(claim.Seat, claim.ClaimID); known && m.claims.answers[i] == held {
 		return m.claims.late(claim.Seat, claim.ClaimID, judged)
+	}
+	return nil
+}
+
+func (m *match) isBot(seat int) bool {
+	return seat >= 0 && seat < domain.MaxPlayers && m.setup.Bots[seat].Level != 0
+}
+
+// checkPeople checks who must be left: a human in a match that began with one, anybody in any other, and else the match
+// was abandoned just now.
+func (m *match) checkPeople(s *domain.Snapshot, abandoned bool) error {
+	humans, humansIn, playersIn := 0, 0, 0
+	for seat := range m.setup.Players {
+		if !m.isBot(seat) {
+			humans++
+		}
+		if s.ByPlayer[seat].Forfeited {
+			continue
+		}
+		playersIn++
+		if !m.isBot(seat) {
+			humansIn++
+		}
+	}
+	deserted := playersIn == 0 || humans > 0 && humansIn == 0
+	if abandoned && !deserted || deserted && s.State != domain.MatchEnd {
+		return fmt.Errorf("%d of %d humans and %d players are in: %v, abandoned is %v", humansIn, humans, playersIn, s.State, abandoned)
 	}
 	return nil
 }
@@ -140,7 +175,7 @@ func (m *match) checkResult(cmd domain.Command, result domain.Result, before dom
 		}
 	}
 	if result.Outcome == domain.Applied {
-		return nil
+		return m.checkOrders(cmd)
 	}
 	if m.session.Snapshot() != before || !reflect.DeepEqual(inputs, m.inputs()) || len(m.out.Events)+len(m.out.Answers) > 0 {
 		return fmt.Errorf("outcome %d (%v) changed something", result.Outcome, result.Refusal.Reason)
@@ -152,6 +187,32 @@ func (m *match) checkResult(cmd domain.Command, result domain.Result, before dom
 	}
 	return nil
 }
+
+// checkOrders finds that no command did what only a bot may do itself.
+func (m *match) checkOrders(cmd domain.Command) error {
+	seat := noSeat
+	switch c := cmd.(type) {
+	case domain.SelectCard:
+		seat = c.Seat
+	case domain.DeselectCard:
+		seat = c.Seat
+	case domain.ClaimSet:
+		seat = c.Seat
+	case domain.ClaimSelected:
+		seat = c.Seat
+	case domain.Drop:
+		seat = c.Seat
+	case domain.Return:
+		seat = c.Seat
+	}
+	if m.isBot(seat) {
+		return fmt.Errorf("the bot of seat %d took an order", seat)
+	}
+	return nil
+}
+
+// noSeat is the seat of commands that are no player's.
+const noSeat = -1
 
 func (m *match) count(result domain.Result) {
 	switch result.Outcome {

@@ -30,7 +30,21 @@ func randomSetup(r *rand.Rand) domain.Setup {
 			rules.PenaltyMode, rules.PenaltyTimeMs = domain.PenaltyTime, 1+r.Int64N(20_000)
 		}
 	}
-	return domain.Setup{Rules: rules, Players: 1 + r.IntN(domain.MaxPlayers), Deck: randomDeck(r)}
+	setup := domain.Setup{Rules: rules, Players: 1 + r.IntN(domain.MaxPlayers), Deck: randomDeck(r)}
+	if rules.ClaimMode == domain.ClaimAutomatic && r.IntN(2) == 0 {
+		seatBots(r, &setup)
+	}
+	return setup
+}
+
+// seatBots makes some of the players bots, or all of them.
+func seatBots(r *rand.Rand, setup *domain.Setup) {
+	all := r.IntN(6) == 0
+	for seat := range setup.Players {
+		if all || r.IntN(3) == 0 {
+			setup.Bots[seat] = domain.Bot{Level: domain.BotLevel(1 + r.IntN(3)), Seed: r.Uint64()}
+		}
+	}
 }
 
 func randomDeck(r *rand.Rand) domain.DeckSource {
@@ -46,7 +60,7 @@ func randomDeck(r *rand.Rand) domain.DeckSource {
 	}
 	var key [32]byte
 	for i := range key {
-		key[i] = byte(r.Uint32())
+		key[i] = byte(r.IntN(256))
 	}
 	return domain.KeySource(key)
 }
@@ -69,6 +83,9 @@ func shortDeck(r *rand.Rand) domain.DeckSource {
 func (m *match) command() domain.Command {
 	r := m.random
 	seat := r.IntN(m.setup.Players)
+	if m.isBot(seat) {
+		seat = r.IntN(m.setup.Players) // mostly it is of no use to ask a bot
+	}
 	if r.IntN(25) == 0 {
 		seat = r.IntN(12) - 2
 	}
@@ -132,7 +149,7 @@ func (m *match) wrongClaim(seat int) domain.Command {
 func (m *match) hostileClaim(seat int) domain.Command {
 	noise := make([]byte, m.random.IntN(7))
 	for i := range noise {
-		noise[i] = byte(m.random.Uint32())
+		noise[i] = byte(m.random.IntN(256))
 	}
 	if m.random.IntN(2) == 0 {
 		card := byte(m.random.IntN(domain.DeckSize))

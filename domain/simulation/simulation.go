@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 
 	"set3d/domain"
 )
@@ -13,6 +14,7 @@ import (
 // Stats say what a run has seen, so that a test can tell that the runs were not all the same dull match.
 type Stats struct {
 	Steps, Valid, Invalid, Refused, Repeated, Held, LateAnswers, Ended int
+	BotClaims                                                          int     // judged ones; they are among Valid and Invalid
 	Reasons                                                            [64]int // refusals by domain.Reason
 	Ends                                                               [16]int // ends by domain.EndReason
 }
@@ -27,6 +29,7 @@ func (s *Stats) Add(o Stats) {
 	s.Held += o.Held
 	s.LateAnswers += o.LateAnswers
 	s.Ended += o.Ended
+	s.BotClaims += o.BotClaims
 	for i, n := range o.Reasons {
 		s.Reasons[i] += n
 	}
@@ -40,17 +43,40 @@ const maxSteps = 600
 
 // Run plays one match from a seed. It fails with the first thing that did not hold, and then also says at which step.
 func Run(seed uint64) (Stats, error) {
-	random := rand.New(rand.NewPCG(seed, 0x5e7))
-	m := &match{random: random, session: domain.NewSession(), setup: randomSetup(random)}
-	if err := m.play(); err != nil {
-		return m.stats, fmt.Errorf("seed %d, step %d, at %d ms: %w", seed, m.stats.Steps, m.session.NowMs(), err)
+	stats, err := run(rand.NewPCG(seed, 0x5e7), func() bool { return false })
+	if err != nil {
+		return stats, fmt.Errorf("seed %d, %w", seed, err)
 	}
-	return m.stats, nil
+	return stats, nil
+}
+
+// RunChoices plays one match in which the bytes choose what happens next, and which is left to run out when there are
+// no more of them: a fuzzer that changes a byte changes a choice.
+func RunChoices(choices []byte) (Stats, error) {
+	source := newChoices(choices)
+	return run(source, source.made)
+}
+
+// run plays one match until it is over or nothing is left to choose. A panic fails it like anything else.
+func run(source rand.Source, chosen func() bool) (stats Stats, err error) {
+	random := rand.New(source)
+	m := newMatch(randomSetup(random))
+	m.random, m.chosen = random, chosen
+	defer func() {
+		if broken := recover(); broken != nil {
+			err = fmt.Errorf("panic: %v\n%s", broken, debug.Stack())
+		}
+		if stats = m.stats; err != nil {
+			err = fmt.Errorf("step %d, at %d ms: %w", stats.Steps, m.session.NowMs(), err)
+		}
+	}()
+	return stats, m.play()
 }
 
 // match is one run.
 type match struct {
 	random  *rand.Rand
+	chosen  func() bool // whether nothing is left to choose
 	session *domain.Session
 	setup   domain.Setup
 	out     domain.Output
@@ -60,18 +86,18 @@ type match struct {
 	stats   Stats
 }
 
+func newMatch(setup domain.Setup) *match {
+	return &match{session: domain.NewSession(), setup: setup}
+}
+
 func (m *match) play() error {
 	if err := m.beforeStart(); err != nil {
 		return err
 	}
-	if err := m.session.StartMatch(m.setup, &m.out); err != nil {
+	if err := m.start(); err != nil {
 		return err
 	}
-	m.view = newView(m.setup)
-	if err := m.check(domain.Snapshot{}, 0); err != nil {
-		return err
-	}
-	for m.stats.Steps < maxSteps {
+	for m.stats.Steps < maxSteps && !m.chosen() {
 		m.stats.Steps++
 		if err := m.step(); err != nil {
 			return err
@@ -81,6 +107,14 @@ func (m *match) play() error {
 		}
 	}
 	return m.finish()
+}
+
+func (m *match) start() error {
+	if err := m.session.StartMatch(m.setup, &m.out); err != nil {
+		return err
+	}
+	m.view = newView(m.setup)
+	return m.check(domain.Snapshot{}, 0)
 }
 
 // beforeStart checks that nothing can be done before the start.
@@ -121,18 +155,28 @@ func (m *match) step() error {
 	return nil
 }
 
+// wake advances to the next deadline, or reports that there is none.
+func (m *match) wake() (bool, error) {
+	wakeMs, ok := m.session.NextWakeMs()
+	if !ok {
+		return false, nil
+	}
+	before, revision := m.session.Snapshot(), m.session.Revision()
+	m.out.Reset()
+	m.session.Advance(wakeMs, &m.out)
+	if err := m.check(before, revision); err != nil {
+		return false, fmt.Errorf("waking at %d ms: %w", wakeMs, err)
+	}
+	return true, nil
+}
+
 // finish lets the match run out and replays it.
 func (m *match) finish() error {
 	for {
-		wakeMs, ok := m.session.NextWakeMs()
-		if !ok {
+		if woke, err := m.wake(); err != nil {
+			return err
+		} else if !woke {
 			break
-		}
-		before, revision := m.session.Snapshot(), m.session.Revision()
-		m.out.Reset()
-		m.session.Advance(wakeMs, &m.out)
-		if err := m.check(before, revision); err != nil {
-			return fmt.Errorf("running out: %w", err)
 		}
 	}
 	if open := m.claims.open(); open > 0 {
