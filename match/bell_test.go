@@ -247,6 +247,36 @@ func TestMailComesBeforeTheLeave(t *testing.T) {
 	}
 }
 
+// Every callback drains the mailbox and tells what came of it, whatever else it does.
+func TestEveryCallbackDrains(t *testing.T) {
+	for name, run := range map[string]func(g *game, other *fakeUser){
+		"attempt":   func(g *game, other *fakeUser) { g.m.attempt(other) },
+		"join":      func(g *game, other *fakeUser) { g.m.join(other) },
+		"leave":     func(g *game, other *fakeUser) { g.m.leave(g.players[1]) },
+		"loop":      func(g *game, _ *fakeUser) { g.m.loop() },
+		"signal":    func(g *game, _ *fakeUser) { g.m.signal("anything") },
+		"terminate": func(g *game, _ *fakeUser) { g.m.terminate(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newFake(t)
+			g := startGame(n, deckRequest(""), "ann", "bob")
+			n.mu.Lock()
+			n.signalFault = func(int) signalFault { return signalNotRun }
+			n.mu.Unlock()
+			g.players[0].put(g.m, opClaimSet, marshal(t, claimOf(1, setSA)))
+			run(g, n.session("eve"))
+			if v := verdict(t, g.players[0].news()); !v.Valid {
+				t.Fatalf("verdict %v", v)
+			}
+			g.m.table().box.mu.Lock()
+			defer g.m.table().box.mu.Unlock()
+			if len(g.m.table().box.queue) != 0 {
+				t.Fatal("something is left in the mailbox")
+			}
+		})
+	}
+}
+
 // Whatever a drain did, however many steps, is one frame with the same bytes for everybody.
 func TestOneUpdatePerDrain(t *testing.T) {
 	g := newGame(t, `{"preset":"fast","rules":{"invalid_anim_ms":0},"test_deck":"`+boardMAX+boardRest+`"}`, "ann", "bob")

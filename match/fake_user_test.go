@@ -145,6 +145,13 @@ func claimOf(id uint64, codes string) *wire.ClaimSet {
 	return c
 }
 
+// count is how many frames have come in all.
+func (u *fakeUser) count() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.frames)
+}
+
 // news are the frames since the last call.
 func (u *fakeUser) news() []frame {
 	u.mu.Lock()

@@ -20,7 +20,7 @@ func (t *table) currentLabel() label {
 	case t.standing.started:
 		l.Phase = "playing"
 	default:
-		l.Open = l.Taken < l.Seats && !t.draining
+		l.Open = l.Taken < l.Seats
 	}
 	return l
 }

@@ -77,7 +77,7 @@ type standing struct {
 func (b *mailbox) put(sessionID string, opCode int64, payload []byte) posting {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || b.poisoned {
+	if b.closed {
 		return refusedClosed
 	}
 	a := b.admitted[sessionID]

@@ -186,6 +186,22 @@ func TestPanicInTheMiddleOfABatch(t *testing.T) {
 	}
 }
 
+// A claim that the session holds when the table dies is answered too.
+func TestHeldClaimIsAnsweredWhenTheTableDies(t *testing.T) {
+	g := newGame(t, deckRequest(`,"test_panic_at":"terminate"`), "ann", "bob")
+	ann, bob := g.players[0], g.players[1]
+	bob.claim(g.m, 1, setSA)
+	ann.claim(g.m, 2, "0010 0011 0012")
+	g.read()
+	g.m.terminate(5)
+	if r := wantRefused(t, ann.news(), wire.Reason_REASON_TABLE_CLOSED); r == nil {
+		t.Fatal("no answer")
+	}
+	for _, r := range only[*wire.ClaimResult](t, bob.news()) {
+		t.Fatalf("bob's claim was answered before, and again: %v", r)
+	}
+}
+
 // The abort's UPDATE beats what clients have, and holds a state that they can draw.
 func TestAbortIsDrawable(t *testing.T) {
 	g := newGame(t, deckRequest(`,"test_panic_at":"loop"`), "ann", "bob")

@@ -260,6 +260,44 @@ func TestHoldExpires(t *testing.T) {
 	wantRefused(t, back.news(), wire.Reason_REASON_NOT_A_PLAYER)
 }
 
+// Who has left can send nothing more, and who is dismissed is answered all the same.
+func TestWhoHasLeftIsAStranger(t *testing.T) {
+	g := newGame(t, deckRequest(""), "ann", "bob")
+	ann := g.players[0]
+	g.m.leave(ann)
+	ann.claim(g.m, 1, setSA)
+	wantRefused(t, ann.news(), wire.Reason_REASON_NOT_IN_MATCH)
+	if g.score(0) != 0 {
+		t.Fatal("judged")
+	}
+}
+
+// What was drained when somebody joins, and what that one had sent ahead, are two UPDATEs: the newcomer's WELCOME lies
+// between them, and its first UPDATE goes on exactly where the WELCOME stands.
+func TestNewcomerSeesNoStepTwice(t *testing.T) {
+	g := newGame(t, `{"preset":"fast","test_deck":"`+boardMAX+boardRest+`"}`, "ann", "bob")
+	ann := g.players[0]
+	g.m.leave(g.players[1])
+	back := g.n.session("bob")
+	g.m.attempt(back)
+	back.put(g.m, opClaimSet, marshal(t, claimOf(2, "0010 0011 0012")))
+	g.m.callback.Lock()
+	ann.put(g.m, opClaimSet, marshal(t, claimOf(1, setSA)))
+	g.m.callback.Unlock()
+	g.m.join(back)
+	g.m.settle()
+	frames := back.news()
+	at := one[*wire.Welcome](t, frames).Stamp.Revision
+	for _, u := range only[*wire.Update](t, frames) {
+		if u.Stamp.Revision > at && u.FromRevision != at {
+			t.Fatalf("welcome at %d, then:\n%s", at, story(t, frames))
+		}
+	}
+	if g.score(0) != 1 || g.score(1) != 1 {
+		t.Fatalf("scores %d : %d", g.score(0), g.score(1))
+	}
+}
+
 // Scenario 24: leaving at the moment of scoring. The claim is judged first, then the leave: one end, one result.
 func TestClaimAndLeaveAtOnce(t *testing.T) {
 	g := newGame(t, `{"rules":{"drop_hold_ms":0},"test_deck":"`+boardMAX+`"}`, "ann", "bob")

@@ -57,7 +57,7 @@ func (t *table) join(presences []runtime.Presence) {
 		t.sendTo(v, wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stamp(), Kind: wire.NoticeKind_NOTICE_KIND_REPLACED})
 		t.kick(v)
 	}
-	if !t.standing.started && t.seats.full() && !t.draining {
+	if !t.standing.started && t.seats.full() {
 		t.start()
 	}
 	t.pending = parked
@@ -102,7 +102,7 @@ func (t *table) depart(sessionID string) {
 	v := t.visitors[i]
 	t.forget(v)
 	t.rosterChanged = true
-	if seat, sits := t.seats.of(v.userID); sits && t.seats.seat[seat].visitor == v {
+	if seat, sits := t.seats.of(v.userID); sits {
 		t.seats.seat[seat].visitor = nil
 		if t.standing.started {
 			t.apply(domain.Drop{Seat: seat})
