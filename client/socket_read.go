@@ -2,9 +2,11 @@ package client
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/gofrs/uuid/v5"
 	"github.com/heroiclabs/nakama-common/rtapi"
 )
 
@@ -73,13 +75,14 @@ func (s *Socket) answer(envelope *rtapi.Envelope) {
 	delete(s.joining, cid)
 	var early []Frame
 	joined := envelope.GetMatch()
+	matchID := canonicalID(joined.GetMatchId())
 	if match != nil && joined != nil {
-		s.matches[joined.GetMatchId()] = match
-		early = s.strays.take(joined.GetMatchId())
+		s.matches[matchID] = match
+		early = s.strays.take(matchID)
 	}
 	s.mu.Unlock()
 	if match != nil && joined != nil {
-		match.connected(s, joined.GetMatchId())
+		match.connected(s, matchID)
 		for _, frame := range early {
 			match.receive(s, frame)
 		}
@@ -87,6 +90,17 @@ func (s *Socket) answer(envelope *rtapi.Envelope) {
 	if waiting != nil {
 		waiting <- envelope
 	}
+}
+
+// canonicalID spells a match id as the match's own messages do. The answer to a join repeats the client's spelling, and Nakama
+// accepts several.
+func canonicalID(matchID string) string {
+	text, node, _ := strings.Cut(matchID, ".")
+	id, err := uuid.FromString(text)
+	if err != nil {
+		return matchID
+	}
+	return id.String() + "." + node
 }
 
 // strayFrames are the last frames of matches that this socket has not joined yet, oldest first.
