@@ -108,7 +108,9 @@ func (p *peer) welcome() *wire.Welcome {
 // newClaimID is random and not 0.
 func newClaimID() uint64 { return rand.Uint64() | 1 }
 
-func claimOf(id uint64, cards []byte) *wire.ClaimSet { return &wire.ClaimSet{ClaimId: id, Cards: cards} }
+func claimOf(id uint64, cards []byte) *wire.ClaimSet {
+	return &wire.ClaimSet{ClaimId: id, Cards: cards}
+}
 
 // claim claims cards, given in codes, and returns the claim's id. It does not wait.
 func (p *peer) claim(codes string) uint64 {
