@@ -86,7 +86,6 @@ func TestSignalPanics(t *testing.T) {
 func TestBellOfAMatchThatIsGone(t *testing.T) {
 	n := newFake(t)
 	g := startGame(n, deckRequest(""), "ann", "bob")
-	box := g.m.table().box
 	n.mu.Lock()
 	delete(n.matches, g.m.id)
 	n.mu.Unlock()
@@ -97,7 +96,6 @@ func TestBellOfAMatchThatIsGone(t *testing.T) {
 	if n.clock.pendingAlarms() != before {
 		t.Fatal("the bell goes on ringing")
 	}
-	_ = box
 }
 
 // A deadline is met by the timer alone: no tick, no message.
@@ -252,7 +250,7 @@ func TestEveryCallbackDrains(t *testing.T) {
 	for name, run := range map[string]func(g *game, other *fakeUser){
 		"attempt":   func(g *game, other *fakeUser) { g.m.attempt(other) },
 		"join":      func(g *game, other *fakeUser) { g.m.join(other) },
-		"leave":     func(g *game, other *fakeUser) { g.m.leave(g.players[1]) },
+		"leave":     func(g *game, _ *fakeUser) { g.m.leave(g.players[1]) },
 		"loop":      func(g *game, _ *fakeUser) { g.m.loop() },
 		"signal":    func(g *game, _ *fakeUser) { g.m.signal("anything") },
 		"terminate": func(g *game, _ *fakeUser) { g.m.terminate(1) },

@@ -131,5 +131,4 @@ func BenchmarkWelcome(b *testing.B) {
 	for b.Loop() {
 		tb.welcome(v)
 	}
-	_ = wire.OpCode_OP_CODE_WELCOME
 }

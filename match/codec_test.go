@@ -12,7 +12,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"set3d/domain"
-	wire "set3d/proto/set3d/v1"
 )
 
 // fullSnapshot is as long as a real one can be with the given players: late in a long timed match, the board grown to its
@@ -143,5 +142,4 @@ func TestClaimIDOfWhatIsNoClaim(t *testing.T) {
 			t.Errorf("op code %d, %x: id %d", c.op, c.payload[:min(8, len(c.payload))], got)
 		}
 	}
-	_ = wire.OpCode_OP_CODE_CLAIM_SET
 }

@@ -169,7 +169,7 @@ func (m *fakeMatch) settle() {
 		runtime.Gosched()
 	}
 	m.callback.Lock()
-	m.callback.Unlock() //nolint:staticcheck // waiting is all
+	defer m.callback.Unlock()
 }
 
 // pass lets time pass: alarms go off at their times, and the match ticks.

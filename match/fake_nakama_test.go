@@ -24,10 +24,9 @@ type fakeNakama struct {
 	logger *fakeLogger
 	env    map[string]string
 
-	module runtime.Match // one object for all: it has no state
-	make   func(context.Context, runtime.Logger) (runtime.Match, error)
-	rpcs   map[string]nakamaRPC
-	hook   func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error)
+	make func(context.Context, runtime.Logger) (runtime.Match, error)
+	rpcs map[string]nakamaRPC
+	hook func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error)
 
 	mu           sync.Mutex
 	matches      map[string]*fakeMatch

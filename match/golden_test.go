@@ -6,7 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,7 +138,7 @@ func messageNamed(t *testing.T, name string) proto.Message {
 	if len(prefixes) == 0 {
 		t.Fatalf("%s is no message", name)
 	}
-	sort.Slice(prefixes, func(i, j int) bool { return len(prefixes[i]) > len(prefixes[j]) })
+	slices.SortFunc(prefixes, func(a, b string) int { return len(b) - len(a) })
 	return all[prefixes[0]]
 }
 

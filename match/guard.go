@@ -51,8 +51,8 @@ func (t *table) guard(at entryPoint) {
 // at the latest, ends it.
 func (b *mailbox) guard(at entryPoint) {
 	if cause := recover(); cause != nil {
-		b.module.report(at, cause, b.id, 0)
 		b.poison()
+		b.module.report(at, cause, b.id, b.where().revision)
 	}
 }
 

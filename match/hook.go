@@ -51,8 +51,8 @@ func consume(message *rtapi.MatchDataSend) {
 
 // hookBroke ends the table whose message the hook panicked at.
 func (b *mailbox) hookBroke(cause any, from *visitor, opCode int64, payload []byte) {
-	b.module.report(atHook, cause, b.id, b.where().revision)
 	b.poison()
+	b.module.report(atHook, cause, b.id, b.where().revision)
 	alone(func() { b.refuse(from, opCode, payload, wire.Reason_REASON_TABLE_CLOSED) })
 	alone(b.ring)
 }

@@ -73,7 +73,7 @@ func wantDead(t *testing.T, g *game, at entryPoint) {
 	if n := g.n.counter("set3d_panics " + string(at)); n != 1 {
 		t.Fatalf("%d panics counted", n)
 	}
-	if !g.n.logger.has("ERROR panic in "+string(at), g.m.id, "guard_test.go", "goroutine") && !g.n.logger.has("ERROR panic in "+string(at), g.m.id, "goroutine") {
+	if !g.n.logger.has("ERROR panic in "+string(at), g.m.id, "goroutine") {
 		t.Fatal("the panic was not logged with its match and its stack")
 	}
 }

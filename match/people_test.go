@@ -159,11 +159,12 @@ func TestRequestSnapshot(t *testing.T) {
 			t.Fatalf("snapshot %v, the update's was %v", w.Snapshot, update.Snapshot)
 		}
 	}
-	wantQuiet(t, "bob", only1(g.players[1].news(), update, t))
+	wantQuiet(t, "bob", without(t, g.players[1].news(), update))
 }
 
-// only1 drops the given update from the frames.
-func only1(frames []frame, u *wire.Update, t *testing.T) []frame {
+// without drops the given update from the frames.
+func without(t *testing.T, frames []frame, u *wire.Update) []frame {
+	t.Helper()
 	var rest []frame
 	for _, f := range frames {
 		if m, ok := decode(t, f).(*wire.Update); !ok || !proto.Equal(m, u) {
