@@ -132,15 +132,7 @@ func (m *match) checkCards(s *domain.Snapshot) error {
 	for _, card := range seen {
 		places[card.ID()]++
 	}
-	first, err := domain.NewDeck(m.setup.Deck)
-	if err != nil {
-		return err
-	}
-	all, err := first.Draw(first.Remaining())
-	if err != nil {
-		return err
-	}
-	for _, card := range all {
+	for _, card := range m.view.all {
 		places[card.ID()]--
 	}
 	for id, n := range places {

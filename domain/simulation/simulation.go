@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime/debug"
 
 	"set3d/domain"
@@ -226,7 +227,7 @@ func (m *match) checkReplay() error {
 		return fmt.Errorf("the replay has another record")
 	case replayed.Snapshot() != m.session.Snapshot() || replayed.Revision() != m.session.Revision():
 		return fmt.Errorf("the replay ends in another state: %+v", replayed.Snapshot())
-	case fmt.Sprintf("%+v", out) != fmt.Sprintf("%+v", m.all):
+	case !reflect.DeepEqual(out, m.all):
 		return fmt.Errorf("the replay puts out something else")
 	}
 	return nil

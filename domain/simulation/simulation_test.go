@@ -81,7 +81,7 @@ func FuzzSession(f *testing.F) {
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var choices []byte
-		for range 100 * (seed + 1) {
+		for range 10 * (seed + 1) {
 			choices = binary.LittleEndian.AppendUint64(choices, random.Uint64())
 		}
 		f.Add(choices)

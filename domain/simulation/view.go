@@ -10,6 +10,7 @@ import (
 // view is the match rebuilt from its events alone, by somebody who also knows the deck.
 type view struct {
 	setup   domain.Setup
+	all     []domain.Card // the whole deck
 	deck    domain.Deck
 	board   domain.Board
 	scores  [domain.MaxPlayers]int
@@ -29,6 +30,9 @@ func newView(setup domain.Setup) *view {
 		panic(err) // the session has started with it
 	}
 	v.deck = deck
+	if v.all, err = deck.Draw(deck.Remaining()); err != nil {
+		panic(err) // it has as many as it says
+	}
 	for v.board.SlotCount() < setup.Rules.InitialBoardSize {
 		if err := v.board.Expand(domain.ExpansionSize); err != nil {
 			panic(err)
