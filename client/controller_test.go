@@ -195,6 +195,8 @@ func TestLostVerdictComesAsARepeat(t *testing.T) {
 	net.pass(200 * time.Millisecond)
 	require.Equal(t, ResolvedValid, me.resolution(t, id).Kind)
 	require.Len(t, net.table.verdicts, 1)
+	require.Empty(t, me.controller.Selected())
+	require.NotEqual(t, domain.Validating, me.controller.State())
 }
 
 // Nothing is answered for long: the snapshot is asked for, and its last verdict is the answer.
@@ -228,6 +230,67 @@ func TestWelcomeWithoutVerdictSendsAgain(t *testing.T) {
 	r := me.resolution(t, id)
 	require.Equal(t, ResolvedValid, r.Kind)
 	require.Equal(t, 5, r.Sends)
+}
+
+// After such a Welcome everything begins anew: resends first.
+func TestClaimThatIsLostAgainIsSentAgain(t *testing.T) {
+	net := newPlay(t, 1)
+	me := net.seats[0]
+	net.loss = 100
+	id := me.claim(t, slotsOfSet(t, me.controller))
+	net.pass(4900 * time.Millisecond)
+	net.loss = 0
+	net.table.busy = func() bool { return true }
+	net.pass(200 * time.Millisecond)
+	net.table.busy = nil
+	require.Equal(t, 5, me.count(wire.OpCode_OP_CODE_CLAIM_SET))
+	net.pass(1500 * time.Millisecond)
+	require.Equal(t, 6, me.count(wire.OpCode_OP_CODE_CLAIM_SET))
+	require.Equal(t, ResolvedValid, me.resolution(t, id).Kind)
+	require.Equal(t, 1, me.count(wire.OpCode_OP_CODE_REQUEST_SNAPSHOT))
+}
+
+// Verdicts of others, and of claims that are settled, are no answer, even when the numbers agree.
+func TestOnlyTheOwnVerdictIsTheAnswer(t *testing.T) {
+	net := newPlay(t, 2)
+	me := net.seats[0]
+	net.loss = 100
+	id := me.claim(t, slotsOfSet(t, me.controller))
+	net.loss = 0
+	for i, other := range []domain.SetClaimed{{Seat: 1, ClaimID: id}, {Seat: 0, ClaimID: id + 1}} {
+		stamp := net.table.stamp()
+		stamp.Revision += uint64(i) + 1
+		me.receive(frameOf(t, wire.OpCode_OP_CODE_UPDATE, &wire.Update{
+			Stamp: stamp, Snapshot: snapshotToWire(net.table.session.Snapshot()),
+			Events: []*wire.Event{{Kind: &wire.Event_SetClaimed{SetClaimed: verdictToWire(other)}}},
+		}))
+		require.True(t, me.controller.WaitingForServer())
+		require.Equal(t, domain.Validating, me.controller.State())
+	}
+	me.receive(frameOf(t, wire.OpCode_OP_CODE_CLAIM_RESULT, &wire.ClaimResult{
+		Stamp: net.table.stamp(), ClaimId: id + 1, Result: &wire.ClaimResult_Refused{Refused: &wire.ClaimRefused{Reason: wire.Reason_REASON_ENDED}},
+	}))
+	require.True(t, me.controller.WaitingForServer())
+}
+
+func TestMatchTime(t *testing.T) {
+	var clock matchTime
+	require.Zero(t, clock.at(time.Hour))
+	at := func(ms uint64, incarnation uint32) *wire.Stamp {
+		return &wire.Stamp{ServerTimeMs: ms, Incarnation: incarnation}
+	}
+	clock.observe(5*time.Second, at(0, 1))
+	require.Zero(t, clock.at(9*time.Second), "the match has not begun")
+	clock.observe(10*time.Second, at(900, 1)) // 100 ms on its way
+	require.Equal(t, int64(1900), clock.at(11*time.Second))
+	clock.observe(12*time.Second, at(2990, 1)) // only 10 ms
+	require.Equal(t, int64(2990), clock.at(12*time.Second))
+	clock.observe(13*time.Second, at(3700, 1)) // 300 ms: that tells nothing new
+	require.Equal(t, int64(3990), clock.at(13*time.Second))
+	clock.observe(20*time.Second, at(4000, 2)) // resumed: downtime does not count
+	require.Equal(t, int64(4000), clock.at(20*time.Second))
+	clock.observe(21*time.Second, at(90_000, 1)) // a late one of the time before
+	require.Equal(t, int64(5000), clock.at(21*time.Second))
 }
 
 func TestSilenceMakesANewConnection(t *testing.T) {

@@ -83,6 +83,21 @@ func TestPace(t *testing.T) {
 	require.InDelta(t, 2*time.Second, perClaim, float64(time.Second)/2)
 }
 
+// A player that is locked claims again as soon as it may, however fast it is.
+func TestLockedPlayersWait(t *testing.T) {
+	net := newPlay(t, 1)
+	me := net.seats[0]
+	p := NewPlayer(PlayerConfig{Seed: 1, Reaction: time.Millisecond, ErrorRate: 1}, me.controller)
+	for range 1000 {
+		p.Act()
+		net.pass(time.Millisecond)
+	}
+	require.Equal(t, 3, me.count(wire.OpCode_OP_CODE_CLAIM_SET), "a mistake each 400 ms and a little")
+	wake, any := p.NextWake()
+	require.True(t, any)
+	require.Greater(t, wake, net.clock.now)
+}
+
 func TestMistakesAreNoSets(t *testing.T) {
 	p := NewPlayer(PlayerConfig{Seed: 1}, NewController(ControllerConfig{}))
 	deck, err := domain.NewDeck(keyDeck(9))
