@@ -314,12 +314,15 @@ func (p *peer) refusedJoin(matchID string) *rtapi.Error {
 	return answer.GetError()
 }
 
-// again is the same user on a new socket, in the same match.
+// again is the same user on a new socket, in the same match. The verifier goes with it.
 func (p *peer) again() (*peer, *wire.Welcome) {
 	p.t.Helper()
 	q := connectAs(p.t, p.on, p.user, p.format)
-	q.rude = p.rude
-	return q, q.join(p.match, p.verifier)
+	p.mu.Lock()
+	verifier := p.verifier
+	p.verifier, q.rude = nil, p.rude
+	p.mu.Unlock()
+	return q, q.join(p.match, verifier)
 }
 
 // send sends a match message, no faster than clients may.
