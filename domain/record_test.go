@@ -1,7 +1,11 @@
 package domain
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,22 +40,82 @@ func playedRecord(t testing.TB, source DeckSource) (*Session, []byte) {
 	return s, s.Record()
 }
 
-// The record of one match is committed: another machine, and a later version, must replay it to the same bytes.
-// `UPDATE_GOLDEN=1 go test ./domain -run GoldenRecord` writes it anew; that is a new version of the record.
-func TestGoldenRecord(t *testing.T) {
-	const path = "testdata/record-v1.bin"
-	source, err := SeedSource(20_261_130)
-	require.NoError(t, err)
-	s, record := playedRecord(t, source)
-	if os.Getenv("UPDATE_GOLDEN") != "" {
-		require.NoError(t, os.WriteFile(path, record, 0o600))
+// goldenRecords are matches whose records are committed: by file, how they are played. The seeds at the ends of their
+// range, and those next to 0, are where a generator goes wrong first.
+func goldenRecords(t *testing.T) []goldenRecord {
+	records := []goldenRecord{
+		{"key", func() *Session { s, _ := playedRecord(t, KeySource([32]byte{1, 2, 3})); return s }},
+		{"bots", func() *Session { return playedWithBots(t) }},
 	}
-	golden, err := os.ReadFile(path)
+	for _, seed := range []int32{20_261_130, 1, -1, math.MaxInt32, math.MinInt32} {
+		source, err := SeedSource(seed)
+		require.NoError(t, err)
+		records = append(records, goldenRecord{fmt.Sprintf("seed%+d", seed), func() *Session { s, _ := playedRecord(t, source); return s }})
+	}
+	return records
+}
+
+type goldenRecord struct {
+	name string
+	play func() *Session
+}
+
+// playedWithBots is a match of a human and a bot of every level, to its end.
+func playedWithBots(t testing.TB) *Session {
+	rules := DefaultRules()
+	rules.ClaimGraceMs, rules.PenaltyMode, rules.RefillPolicy = 250, PenaltyPoint, RefillToInitialSize
+	setup := Setup{Rules: rules, Players: 4, Deck: KeySource([32]byte{0xb0, 0x75})}
+	for seat, level := range []BotLevel{0, BotEasy, BotMedium, BotHard} {
+		if level != 0 {
+			setup.Bots[seat] = Bot{Level: level, Seed: math.MaxUint64 / uint64(seat)}
+		}
+	}
+	s := NewSession()
+	var out Output
+	require.NoError(t, s.StartMatch(setup, &out))
+	for id := uint64(1); s.end == nil; id++ {
+		var cards []byte
+		if sets := FindAllSets(s.shared.Board.AppendCards(nil)); len(sets) > 0 {
+			for _, card := range sets[0] {
+				cards = append(cards, byte(card.ID()))
+			}
+		}
+		s.Apply(s.nowMs+4321, ClaimSet{Seat: 0, ID: id, Cards: cards}, &out)
+	}
+	return s
+}
+
+// Another machine, and a later version, must replay the committed records to the same bytes, and put out the same on the way:
+// digests.txt has its SHA-256. `UPDATE_GOLDEN=1 go test ./domain -run GoldenRecords` writes all of them anew;
+// once the version is released, that is a new version of the record.
+func TestGoldenRecords(t *testing.T) {
+	const dir = "testdata/records/"
+	update := os.Getenv("UPDATE_GOLDEN") != ""
+	var digests strings.Builder
+	for _, golden := range goldenRecords(t) {
+		path := dir + golden.name + ".v1"
+		s := golden.play()
+		if update {
+			require.NoError(t, os.MkdirAll(dir, 0o750))
+			require.NoError(t, os.WriteFile(path, s.Record(), 0o600))
+		}
+		record, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, record, s.Record(), golden.name)
+		var out Output
+		replayed, err := Replay(record, &out)
+		require.NoError(t, err, golden.name)
+		require.Equal(t, s.Snapshot(), replayed.Snapshot(), golden.name)
+		require.Equal(t, record, replayed.Record(), golden.name)
+		text := strings.Join(describe(out), "\n") + fmt.Sprintf("\n%+v, revision %d\n", replayed.Snapshot(), replayed.Revision())
+		fmt.Fprintf(&digests, "%x  %s\n", sha256.Sum256([]byte(text)), golden.name)
+	}
+	if update {
+		require.NoError(t, os.WriteFile(dir+"digests.txt", []byte(digests.String()), 0o600))
+	}
+	want, err := os.ReadFile(dir + "digests.txt")
 	require.NoError(t, err)
-	require.Equal(t, golden, record)
-	replayed, err := Replay(golden, &Output{})
-	require.NoError(t, err)
-	require.Equal(t, s.Snapshot(), replayed.Snapshot())
+	require.Equal(t, string(want), digests.String())
 }
 
 func TestReplayedSessionGoesOn(t *testing.T) {
@@ -75,17 +139,19 @@ func TestReplayedSessionGoesOn(t *testing.T) {
 // A changed byte is found, or makes the record of another match: it never passes for the same.
 func TestReplayFindsDamage(t *testing.T) {
 	s, record := playedRecord(t, KeySource([32]byte{9}))
-	for i := range record {
-		damaged := append([]byte(nil), record...)
-		damaged[i] ^= 0x15
-		other, err := Replay(damaged, &Output{})
-		if err == nil {
-			require.NotEqual(t, s.Record(), other.Record(), "byte %d", i)
+	for name, record := range map[string][]byte{"humans": record, "bots": playedWithBots(t).Record()} {
+		for i := range record {
+			damaged := append([]byte(nil), record...)
+			damaged[i] ^= 0x15
+			other, err := Replay(damaged, &Output{})
+			if err == nil {
+				require.NotEqual(t, record, other.Record(), "%s: byte %d", name, i)
+			}
 		}
-	}
-	for n := range record {
-		_, err := Replay(record[:n], &Output{})
-		require.Error(t, err, "cut to %d bytes", n)
+		for n := range record {
+			_, err := Replay(record[:n], &Output{})
+			require.Error(t, err, "%s: cut to %d bytes", name, n)
+		}
 	}
 	_, err := Replay(append(append([]byte(nil), record...), 0), &Output{})
 	require.ErrorIs(t, err, ErrRecordCorrupt)
@@ -117,6 +183,7 @@ func FuzzReplay(f *testing.F) {
 	}
 	_, played := playedRecord(f, KeySource([32]byte{9}))
 	f.Add(played)
+	f.Add(playedWithBots(f).Record())
 	f.Fuzz(func(t *testing.T, record []byte) {
 		s, err := Replay(record, &Output{})
 		if err == nil {
