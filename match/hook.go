@@ -77,6 +77,8 @@ func (m *module) receive(box *mailbox, from *visitor, opCode int64, payload []by
 	case paceHopeless:
 		m.cutOff(from)
 		return
+	case paceCutOff:
+		return
 	case paceFine:
 	}
 	if len(payload) > messageMax {

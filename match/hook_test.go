@@ -81,8 +81,8 @@ func TestStrangersAreTurnedAway(t *testing.T) {
 	for i := range 500 {
 		eve.put(g.m, opClaimSet, marshal(t, claimOf(uint64(i), setSA)))
 	}
-	if g.n.disconnected[eve.sessionID] == 0 {
-		t.Fatal("eve may flood for ever")
+	if g.n.disconnected[eve.sessionID] != 1 {
+		t.Fatal("eve is to be cut off, once")
 	}
 	if g.n.signals != signals {
 		t.Fatalf("strangers caused %d signals", g.n.signals-signals)
@@ -134,7 +134,7 @@ func TestRateLimit(t *testing.T) {
 			ann.put(g.m, opPing, nil)
 		}
 		g.m.loop()
-		if g.n.disconnected[ann.sessionID] == 0 || g.n.disconnected[g.players[1].sessionID] != 0 {
+		if g.n.disconnected[ann.sessionID] != 1 || g.n.disconnected[g.players[1].sessionID] != 0 {
 			t.Fatalf("lane %s: disconnected %v", lane, g.n.disconnected)
 		}
 	}

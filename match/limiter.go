@@ -28,7 +28,8 @@ type pace uint8
 const (
 	paceFine pace = iota + 1
 	paceTooFast
-	paceHopeless // cut the session off
+	paceHopeless // cut the session off: said once
+	paceCutOff   // it has been: what still comes is not worth a word
 )
 
 // limiter holds two token buckets for each session: one for messages, one for refused messages.
@@ -46,7 +47,10 @@ type limiterShard struct {
 }
 
 // buckets are the moments at which the two buckets will be full again: a bucket is as empty as that is far away.
-type buckets struct{ fullAt, patienceAt time.Duration }
+type buckets struct {
+	fullAt, patienceAt time.Duration
+	cutOff             bool
+}
 
 func newLimiter(r rate) *limiter {
 	fill := time.Second / time.Duration(r.perSecond)
@@ -69,6 +73,10 @@ func (l *limiter) take(sessionID string, now time.Duration) pace {
 		result = paceTooFast
 		if !spend(&b.patienceAt, now, l.fill, l.fill*patienceBurst) {
 			result = paceHopeless
+			if b.cutOff {
+				result = paceCutOff
+			}
+			b.cutOff = true
 		}
 	}
 	shard.sessions[sessionID] = b

@@ -40,6 +40,8 @@ func (t *table) receive(v *visitor, message runtime.MatchData) {
 	case paceHopeless:
 		t.module.cutOff(v)
 		return
+	case paceCutOff:
+		return
 	case paceFine:
 	}
 	if len(m.payload) > messageMax {
