@@ -143,7 +143,9 @@ func TestBrokenInvariantsPanic(t *testing.T) {
 	require.Panics(t, s.completeBoardAnimation)
 }
 
-// BenchmarkClaim is a claim with all that follows: verdict, removal, refill, the search for a Set, and the snapshot.
+// BenchmarkClaim is a claim with all that follows: verdict, removal, refill, the search for a Set, and the snapshot. What it
+// allocates is what it hands out and must not touch again, each once: the command, the four events, the slots and cards of
+// the two that carry them, and now and then room for the verdicts that it remembers.
 func BenchmarkClaim(b *testing.B) {
 	source := KeySource([32]byte{7})
 	var out Output
