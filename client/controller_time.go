@@ -134,9 +134,9 @@ func (c *Controller) NextWake() (time.Duration, bool) {
 
 // Advance does what is due: sends again, gives up, reconnects, pings.
 func (c *Controller) Advance() {
-	wake, any := c.NextWake()
+	wake, ok := c.NextWake()
 	now := c.clock()
-	if !any || now < wake {
+	if !ok || now < wake {
 		return
 	}
 	switch {

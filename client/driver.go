@@ -75,11 +75,11 @@ func (d *Driver) loop(ctx context.Context, goesOn func() bool) error {
 // arm sets the timer to the earliest wake.
 func (d *Driver) arm(timer *time.Timer) {
 	wait := time.Hour
-	if wake, any := d.Controller.NextWake(); any {
+	if wake, ok := d.Controller.NextWake(); ok {
 		wait = min(wait, wake-d.Controller.clock())
 	}
 	if d.Player != nil {
-		if wake, any := d.Player.NextWake(); any {
+		if wake, ok := d.Player.NextWake(); ok {
 			wait = min(wait, wake-d.Controller.clock())
 		}
 	}

@@ -93,8 +93,8 @@ func TestLockedPlayersWait(t *testing.T) {
 		net.pass(time.Millisecond)
 	}
 	require.Equal(t, 3, me.count(wire.OpCode_OP_CODE_CLAIM_SET), "a mistake each 400 ms and a little")
-	wake, any := p.NextWake()
-	require.True(t, any)
+	wake, ok := p.NextWake()
+	require.True(t, ok)
 	require.Greater(t, wake, net.clock.now)
 }
 

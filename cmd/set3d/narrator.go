@@ -1,8 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 
@@ -270,7 +271,7 @@ func (n *narrator) matchEnded(at uint64, e *wire.MatchEnded) {
 	n.lineAt(at, n.pen.bold.Render("The match is over: "+endTexts[e.GetReason()]))
 	n.pen.printf("          %s on the board, %d in the deck\n", count(n.board.CardCount(), "card"), n.deck)
 	table := append([]*wire.FinalScore(nil), e.GetTable()...)
-	sort.SliceStable(table, func(i, j int) bool { return table[i].GetScore() > table[j].GetScore() })
+	slices.SortStableFunc(table, func(a, b *wire.FinalScore) int { return cmp.Compare(b.GetScore(), a.GetScore()) })
 	widest := 0
 	for _, line := range table {
 		widest = max(widest, n.nameWidth(int(line.GetSeat())))

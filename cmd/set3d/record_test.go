@@ -101,7 +101,7 @@ func TestRecord(t *testing.T) {
 	for i, user := range users {
 		link, err := c.OpenLink(t.Context(), user, client.FormatProtobuf, made.MatchID, client.JoinOptions{})
 		require.NoError(t, err)
-		defer link.Close()
+		t.Cleanup(link.Close)
 		driver := client.NewDriver(link, client.PlayerConfig{Seed: uint64(i), Reaction: 600 * time.Millisecond, ErrorRate: 0.5}, nil)
 		if i == 0 {
 			driver.Audience = kept
