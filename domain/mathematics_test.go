@@ -136,7 +136,7 @@ func TestMeanNumberOfSets(t *testing.T) {
 	}
 }
 
-// Whole games in which a random Set is taken each time: how many cards are left at the end, and how often a fifteenth card is
+// Whole matches in which a random Set is taken each time: how many cards are left at the end, and how often a fifteenth card is
 // needed, under both refill policies. The percentages are known from many millions of games; the sample is fixed.
 func TestCardsLeftAtTheEnd(t *testing.T) {
 	for _, policy := range []struct {
@@ -177,45 +177,27 @@ func TestCardsLeftAtTheEnd(t *testing.T) {
 	}
 }
 
-// playRandomGame plays a game to its end with board and deck alone, and returns how many cards are left and how many there were
-// at most.
+// playRandomGame plays a match to its end, and returns how many cards are left and how many there were at most.
 func playRandomGame(t *testing.T, random *rand.Rand, policy RefillPolicy) (left, most int) {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], random.Uint64())
-	deck, err := NewDeck(KeySource(key))
-	require.NoError(t, err)
-	board := NewBoard()
-	fill := func(slots []int) {
-		for _, slot := range slots {
-			var card [1]Card
-			if deck.DrawInto(card[:]) != nil || board.PlaceCard(slot, card[0]) != nil {
-				t.Fatalf("cannot fill slot %d of %v", slot, board)
-			}
-		}
-	}
-	fill(board.EmptySlots())
+	rules := DefaultRules()
+	rules.RefillPolicy = policy
+	rules.ValidAnimMs, rules.RefillAnimMs, rules.ExpandAnimMs = 0, 0, 0
+	s := NewSession()
+	var out Output
+	require.NoError(t, s.StartMatch(Setup{Rules: rules, Players: 1, Deck: KeySource(key)}, &out))
 	var cards [MaxSlots]Card
-	var sets [64]Triple
-	for {
-		most = max(most, board.CardCount())
-		if sets := AppendAllSets(sets[:0], board.AppendCards(cards[:0])); len(sets) > 0 {
-			var slots []int
-			for _, c := range sets[random.IntN(len(sets))] {
-				slot, _ := board.SlotOf(c)
-				require.NoError(t, board.RemoveCard(slot))
-				slots = append(slots, slot)
-			}
-			if deck.Remaining() >= 3 && (policy == RefillAlways || board.CardCount() < MinSlots) {
-				fill(slots)
-			}
-			continue
+	var buffer [64]Triple
+	for id := uint64(1); s.end == nil; id++ {
+		most = max(most, s.shared.Board.CardCount())
+		sets := AppendAllSets(buffer[:0], s.shared.Board.AppendCards(cards[:0]))
+		set := sets[random.IntN(len(sets))]
+		out.Reset()
+		result := s.Apply(0, ClaimSet{ID: id, Cards: []byte{set[0].id, set[1].id, set[2].id}}, &out)
+		if result.Outcome != Applied {
+			t.Fatalf("%v is refused: %v", set, result.Refusal.Reason)
 		}
-		if deck.Remaining() < 3 || board.CardCount() == MaxSlots {
-			return board.CardCount(), most
-		}
-		if len(board.EmptySlots()) < ExpansionSize {
-			require.NoError(t, board.Expand(ExpansionSize))
-		}
-		fill(board.EmptySlots()[:ExpansionSize])
 	}
+	return s.shared.Board.CardCount(), most
 }
