@@ -77,7 +77,7 @@ func run(source rand.Source, chosen func() bool) (stats Stats, err error) {
 // match is one run.
 type match struct {
 	random  *rand.Rand
-	chosen  func() bool // whether nothing is left to choose
+	chosen  func() bool // whether all is chosen: then the match runs out
 	session *domain.Session
 	setup   domain.Setup
 	out     domain.Output
