@@ -88,7 +88,9 @@ func wantClosed(t *testing.T, on *server, matchID string) {
 func wantHealthy(t *testing.T, x *table) {
 	t.Helper()
 	b := x.players[1]
-	b.until("the refill", func(s *wire.Snapshot) bool { return s.GetScores()[0] == 1 && s.GetState() == wire.BoardState_BOARD_STATE_IDLE })
+	b.until("the refill", func(s *wire.Snapshot) bool {
+		return s.GetScores()[0] == 1 && s.GetState() == wire.BoardState_BOARD_STATE_IDLE
+	})
 	b.wins(setRow)
 	x.sameScores(1, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
