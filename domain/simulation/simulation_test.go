@@ -13,7 +13,7 @@ import (
 
 // TestRandomMatches plays many matches; a failure names the seed that replays it: Run(seed).
 func TestRandomMatches(t *testing.T) {
-	matches := uint64(1500)
+	matches := uint64(3000)
 	if testing.Short() {
 		matches = 200
 	}
