@@ -456,10 +456,6 @@ func TestEveryClaimIsAnswered(t *testing.T) {
 		players := rapid.IntRange(1, 3).Draw(rt, "players")
 		rules := testRules()
 		rules.InvalidAnimMs = int64(rapid.SampledFrom([]int{0, 400, 2000}).Draw(rt, "invalid anim"))
-		if rules.InvalidAnimMs == 0 {
-			rules.PenaltyMode = domain.PenaltyPoint
-			rules.InvalidAnimMs = 1
-		}
 		table := newFakeTable(t, players, rules, seedDeck(t, int32(rapid.IntRange(1, 1000).Draw(rt, "deck"))))
 		net := newFakeNetwork(table)
 		table.start()

@@ -5,7 +5,7 @@
 //	user, err := c.AuthenticateDevice(ctx, "a-device-id-of-my-own", "")
 //	made, err := c.CreateMatch(ctx, user, client.CreateMatch{Seats: 1})
 //	socket, err := c.OpenSocket(ctx, user, client.FormatProtobuf)
-//	match, err := socket.Join(ctx, made.MatchID, nil)
+//	match, err := socket.Join(ctx, made.MatchID, client.JoinOptions{})
 //	for {
 //		message, err := match.Next(ctx) // the first one is a Welcome
 //		…

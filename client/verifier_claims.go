@@ -6,7 +6,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"set3d/domain"
 	wire "set3d/proto/set3d/v1"
 )
 
@@ -101,7 +100,7 @@ func (v *Verifier) claimResult(r *wire.ClaimResult) {
 	}
 	v.answered(c, r.GetClaimId())
 	if verdict := r.GetRepeatedVerdict(); verdict != nil {
-		if c.sends < 2 && !v.unseen(verdict) {
+		if c.sends < 2 {
 			v.violate("claim %x is answered as a repeat and was sent once", r.GetClaimId())
 		}
 		v.judged(c, verdict)
@@ -112,12 +111,6 @@ func (v *Verifier) claimResult(r *wire.ClaimResult) {
 		return
 	}
 	v.refusal(c, r)
-}
-
-// unseen reports whether a verdict changes nothing that others could see, a wrong claim without lock and penalty: there is no
-// update for it, and the claimant gets it like a repeat.
-func (v *Verifier) unseen(verdict *wire.SetClaimed) bool {
-	return !verdict.GetValid() && v.domain.InvalidAnimMs == 0 && v.domain.PenaltyMode != domain.PenaltyTime
 }
 
 // refusalSlackMs is how long a refusal may have been on its way before it got its stamp.

@@ -186,6 +186,7 @@ func (s *Session) judge(seat int, id uint64, cards Triple) Result {
 	verdict.Mixed = ValidateTriple(cards).Mixed
 	s.remember(verdict)
 	s.selectionOf(seat).clear()
+	s.judged = true
 	s.emit(verdict)
 	if verdict.Valid() {
 		s.award(verdict)

@@ -48,6 +48,7 @@ type Session struct {
 
 	end    *MatchEnded
 	out    *Output // of the running call
+	judged bool    // a claim was judged in the running step
 	record recorder
 }
 
@@ -133,13 +134,13 @@ func (s *Session) Advance(nowMs int64, out *Output) {
 	s.nowMs = max(s.nowMs, nowMs)
 }
 
-// step runs one transition and counts it if the shared state is another one afterwards.
+// step runs one transition and counts it if there is something to tell: another shared state, or a verdict.
 func (s *Session) step(out *Output, transition func()) {
 	before := s.shared
-	s.out = out
+	s.out, s.judged = out, false
 	transition()
 	s.out = nil
-	if s.shared != before {
+	if s.judged || s.shared != before {
 		s.revision++
 	}
 }
@@ -176,8 +177,9 @@ func (s *Session) NextWakeMs() (int64, bool) {
 // NowMs is the match time of the last call.
 func (s *Session) NowMs() int64 { return s.nowMs }
 
-// Revision rises by one for every step that changes the Snapshot: a judged command, or a deadline with what follows
-// from it at the same instant.
+// Revision rises by one for every step that changes the Snapshot or judges a claim: a command, or a deadline with what
+// follows from it at the same instant. A wrong claim under rules with neither lock nor penalty changes no snapshot, and
+// everybody is to hear of it all the same.
 func (s *Session) Revision() uint64 { return s.revision }
 
 // Snapshot is a copy of the shared state.

@@ -17,9 +17,7 @@ func (t *table) flush() {
 	if t.rosterUnsent {
 		t.sendRoster()
 	}
-	if t.standing.revision == t.sentRevision {
-		t.answerUnseenVerdicts()
-	} else {
+	if t.standing.revision != t.sentRevision {
 		t.sendUpdate()
 	}
 	t.out.Reset()
@@ -92,18 +90,6 @@ func (t *table) sendUpdate() {
 	}
 	t.sendAll(wire.OpCode_OP_CODE_UPDATE, update)
 	t.sentRevision = t.standing.revision
-}
-
-// answerUnseenVerdicts covers the judged claim that changes no snapshot: a wrong one under rules without lock and
-// penalty. Its UPDATE would have an old revision and be discarded, so the claimant gets the verdict as an answer.
-func (t *table) answerUnseenVerdicts() {
-	for _, e := range t.out.Events {
-		if verdict, ok := e.Event.(domain.SetClaimed); ok {
-			if v := t.seats.seat[verdict.Seat].visitor; v != nil {
-				t.sendTo(v, wire.OpCode_OP_CODE_CLAIM_RESULT, claimRepeated(t.stamp(), verdict))
-			}
-		}
-	}
 }
 
 func (t *table) stamp() *wire.Stamp { return stampOf(t.standing, t.now) }

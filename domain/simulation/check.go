@@ -33,8 +33,8 @@ func (m *match) check(before domain.Snapshot, revision uint64) error {
 	m.all.Events = append(m.all.Events, m.out.Events...)
 	m.all.Answers = append(m.all.Answers, m.out.Answers...)
 	after := m.session.Snapshot()
-	if (after != before) != (m.session.Revision() > revision) {
-		return fmt.Errorf("revision %d, then %d, and changed is %v", revision, m.session.Revision(), after != before)
+	if changed := after != before || len(m.out.Events) > 0; changed != (m.session.Revision() > revision) {
+		return fmt.Errorf("revision %d, then %d, and changed is %v", revision, m.session.Revision(), changed)
 	}
 	if wakeMs, ok := m.session.NextWakeMs(); ok && wakeMs <= m.session.NowMs() {
 		return fmt.Errorf("a deadline at %d ms has not fired", wakeMs)

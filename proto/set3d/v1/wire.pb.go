@@ -862,8 +862,8 @@ type Stamp struct {
 	ServerTimeMs uint64 `protobuf:"varint,1,opt,name=server_time_ms,json=serverTimeMs,proto3" json:"server_time_ms,omitempty"`
 	// How many times the table was resumed after a restart of the server. A higher one beats every revision.
 	Incarnation uint32 `protobuf:"varint,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	// The number of the shared state: it rises by one for each step that changes the snapshot. Discard what is at or
-	// below the revision you have, within one incarnation.
+	// The number of the shared state: it rises by one for each step that changes the snapshot or judges a claim. Discard an
+	// Update that is at or below the revision you have, within one incarnation.
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	// The number of the roster: it rises by one for each change of it.
 	RosterRevision uint32 `protobuf:"varint,4,opt,name=roster_revision,json=rosterRevision,proto3" json:"roster_revision,omitempty"`
