@@ -213,14 +213,15 @@ func (l *loader) match(ctx context.Context) error {
 		shared = client.NewBroadcasts()
 	}
 	l.tally.begun()
-	defer l.tally.over()
 	errs := make([]error, len(users))
 	var players sync.WaitGroup
 	for seat, user := range users {
 		players.Go(func() { errs[seat] = l.player(ctx, user, made.MatchID, shared) })
 	}
 	players.Wait()
-	return errors.Join(errs...)
+	err = errors.Join(errs...)
+	l.tally.over(err == nil && ctx.Err() == nil)
+	return err
 }
 
 // player plays one seat to the end of the match, or of the time.

@@ -87,8 +87,8 @@ func (r result) writeJSON(w io.Writer) error {
 }
 
 func (r result) writeTable(p *pen) error {
-	p.printf("%s of %s for %.1f s, a claim each %.1f s; %d matches played\n\n", count(r.Matches, "match"), count(r.Players, "player"),
-		r.Seconds, float64(r.PaceMs)/1000, r.MatchesOver)
+	p.printf("%s of %s for %.1f s, a claim each %.1f s; %s played to the end\n\n", count(r.Matches, "match"), count(r.Players, "player"),
+		r.Seconds, float64(r.PaceMs)/1000, count(int(r.MatchesOver), "match"))
 	p.printf("%s     p50      p90      p99    p99.9      max\n", p.bold.Render("Verdict latency, ms"))
 	p.printf("%19s %7.2f  %7.2f  %7.2f  %7.2f  %7.2f\n\n", fmt.Sprintf("%d answers", r.LatencyMs.Count), r.LatencyMs.P50, r.LatencyMs.P90,
 		r.LatencyMs.P99, r.LatencyMs.P999, r.LatencyMs.Max)

@@ -51,9 +51,12 @@ func newTally() *tally {
 
 func (t *tally) begun() { t.running.Add(1) }
 
-func (t *tally) over() {
+// over counts a match that was played to its end; one that was cut off only runs no more.
+func (t *tally) over(toItsEnd bool) {
 	t.running.Add(-1)
-	t.ended.Add(1)
+	if toItsEnd {
+		t.ended.Add(1)
+	}
 }
 
 // failed counts an error by its reason, or by its kind.
