@@ -61,8 +61,6 @@ func third(a, b byte) byte {
 	return id
 }
 
-func isSet(cards []byte) bool { return len(cards) == 3 && third(cards[0], cards[1]) == cards[2] }
-
 // setsOn lists the Sets on a board; 255 is an empty slot.
 func setsOn(board []byte) [][]byte {
 	var sets [][]byte
