@@ -158,7 +158,13 @@ func TestAfterHookRunsOnSuccessOnly(t *testing.T) {
 func TestSessionEvents(t *testing.T) {
 	events := make(chan *api.Event, 10)
 	ctxs := make(chan context.Context, 10)
-	on := func(ctx context.Context, _ runtime.Logger, e *api.Event) { ctxs <- ctx; events <- e }
+	on := func(ctx context.Context, _ runtime.Logger, e *api.Event) {
+		if err := ctx.Err(); err != nil && e.Name == "session_end" {
+			t.Errorf("the context of the end is over: %v", err)
+		}
+		ctxs <- ctx
+		events <- e
+	}
 	h := start(t, Config{}, func(i runtime.Initializer) error {
 		return errors.Join(i.RegisterEventSessionStart(on), i.RegisterEventSessionEnd(on))
 	})

@@ -39,11 +39,13 @@ func TestMatchCreateErrors(t *testing.T) {
 func TestMatchParametersKeepTheirTypes(t *testing.T) {
 	s := &scripted{}
 	h := start(t, Config{}, s.register)
+	inner := map[string]any{"k": 1.5}
 	h.match(map[string]any{
-		"i": 1, "i64": int64(2), "s": "x", "b": true, "list": []any{"a", 3}, "m": map[string]any{"k": 1.5},
+		"i": 1, "i64": int64(2), "s": "x", "b": true, "list": []any{"a", 3}, "m": inner,
 		"entries": []runtime.MatchmakerEntry{&MatchmakerEntry{Ticket: "t", Presence: &Presence{Username: "u"}}},
 	})
 	p := s.all("init")[0].params
+	inner["k"] = "changed by the caller" // the match has a copy
 	require.Equal(t, 1, p["i"])
 	require.Equal(t, int64(2), p["i64"])
 	require.Equal(t, []any{"a", 3}, p["list"])
@@ -302,6 +304,7 @@ func TestNilStateEndsTheMatchSilently(t *testing.T) {
 	_, err := h.srv.nk.MatchSignal(context.Background(), id, "x")
 	require.ErrorIs(t, err, runtime.ErrMatchNotFound)
 	require.Empty(t, s.all("leave"))
+	require.Zero(t, h.srv.tracker.count(mustID(id).stream()), "nobody is tracked any more, so nobody hears of leaves")
 }
 
 func TestSignalDuringMatchInitFindsNothing(t *testing.T) {
@@ -326,6 +329,46 @@ func TestMaxEmptyStopsWithoutCallback(t *testing.T) {
 	h.match(nil)
 	eventually(t, "the empty match to end", func() bool { return len(h.srv.matches.all()) == 0 })
 	require.Empty(t, s.all("terminate"))
+}
+
+// MatchLoop gets all that has come, in order; what comes while it runs waits for the next tick.
+func TestLoopTakesWhatHasCome(t *testing.T) {
+	entered, release := make(chan struct{}, 1), make(chan struct{})
+	var batches [][]int64
+	s := &scripted{}
+	s.loop = func(c callback, ms []runtime.MatchData) any {
+		if len(ms) == 0 {
+			return c.state
+		}
+		var ops []int64
+		for _, m := range ms {
+			ops = append(ops, m.GetOpCode())
+		}
+		batches = append(batches, ops)
+		if ops[0] == 1 {
+			entered <- struct{}{}
+			<-release
+		}
+		if ops[0] == 2 {
+			_ = c.d.BroadcastMessage(150, nil, nil, nil, true)
+		}
+		return c.state
+	}
+	h := start(t, Config{}, s.register)
+	id := h.match(nil)
+	c := h.login("ann").dial(formatJSON)
+	c.join(id)
+	h.await(s, "join", 1)
+	c.send(dataEnvelope(id, 1, ""))
+	<-entered
+	for op := int64(2); op <= 5; op++ {
+		c.send(dataEnvelope(id, op, ""))
+	}
+	c.ping()
+	close(release)
+	c.awaitData(150)
+	h.srv.matches.all()[0].stop() // orders the reading of batches after the loop
+	require.Equal(t, [][]int64{{1}, {2, 3, 4, 5}}, batches)
 }
 
 // A session that closes between the attempt and its tracking is cleaned up by the join marker's expiry, reason unknown.

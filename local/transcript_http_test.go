@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -205,7 +204,6 @@ func (tr *transcript) waitListed(a account, label string) {
 		_, body := a.do("GET", "/v2/match?label="+url.QueryEscape(label), "")
 		return strings.Contains(body, label)
 	})
-	time.Sleep(10 * time.Millisecond)
 }
 
 // found lists the tick rates of this run's matches in a listing, which is what tells them apart.
@@ -234,7 +232,7 @@ func (tr *transcript) found(status int, body string) string {
 var jsonTexts = []string{
 	`{"b": 1.0e2, "a": 1, "a": 2}`, `{}`, ` {"a":1} `, `{"bb":1,"a":2,"ab":3,"":4}`, `{"n":[1.50,-0,0.0,-0.0,1E3,1e-3,1.5e1,12345678901234567890.123,0e5,1.0]}`,
 	`{"s":"a\u0001\b\f\n\r\t\"\\\/ \u00e9é\ud83d\ude00<>&\u2028"}`, `{"é":1,"z":2,"zz":3}`, `{"x":[],"y":{},"z":null,"t":true,"f":false}`,
-	`{"deep":{"b":{"y":1,"x":[{"q":1}]},"a":1}}`, `[1]`, `1`, `"s"`, ``, `{`, `{"a":"\u0000"}`, `{"a":1}{}`, `{"big":1e400}`, `{"big":1e140000}`, `{"small":1e-17000}`,
+	`{"deep":{"b":{"y":1,"x":[{"q":1}]},"a":1}}`, `[1]`, `1`, `"s"`, ``, `{`, `{"a":"\u0000"}`, `{"a":1}{}`, `{"big":1e400}`, `{"aa":1,"b":2}`, `{"big":1e140000}`, `{"small":1e-17000}`,
 }
 
 func (tr *transcript) storage() {
@@ -352,6 +350,9 @@ func (tr *transcript) friends() {
 	call("invite one", c, "POST", "/v2/friend?ids="+a.id)
 	call("delete", a, "DELETE", "/v2/friend?ids="+c.id)
 	call("after deletion", c, "GET", "/v2/friend?limit=10")
+	call("block back", b, "POST", "/v2/friend/block?ids="+a.id)
+	call("both block", b, "GET", "/v2/friend?limit=10")
 	call("unblock", a, "DELETE", "/v2/friend?ids="+b.id)
 	call("after unblocking", a, "GET", "/v2/friend?limit=10")
+	call("the other's block stays", b, "GET", "/v2/friend?limit=10")
 }

@@ -68,6 +68,9 @@ func (tr *transcript) sockets() {
 	c.send(&rtapi.Envelope{Message: &rtapi.Envelope_Ping{Ping: &rtapi.Ping{}}})
 	c.awaitClosed()
 	c = tr.dial(a, formatJSON)
+	_ = c.conn.WriteMessage(websocket.BinaryMessage, []byte(`{"ping":{}}`))
+	c.awaitClosed()
+	c = tr.dial(a, formatJSON)
 	c.sendRaw([]byte(`{"rpc":{"id":"conf_echo","payload":"` + strings.Repeat("x", 5000) + `"}}`))
 	c.awaitClosed()
 	tr.line("garbage, wrong frames and long ones close the socket")
@@ -171,8 +174,8 @@ func (tr *transcript) matchData() {
 
 func (tr *transcript) hooks() {
 	a := tr.user("hoo")
-	id := tr.create(a, "match", nil)
 	for _, f := range []format{formatJSON, formatProtobuf} {
+		id := tr.create(a, "match", nil)
 		c := tr.dial(a, f)
 		c.join(id)
 		tr.frames("joined", c, isData(100), isEvent)
@@ -190,6 +193,7 @@ func (tr *transcript) hooks() {
 		c.awaitClosed()
 		tr.line("nil closes the socket")
 	}
+	id := tr.create(a, "match", nil)
 	c := tr.dial(a, formatJSON)
 	c.join(id)
 	tr.frames("joined", c, isData(100), isEvent)
