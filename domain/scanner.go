@@ -63,7 +63,7 @@ func (s *Scanner) Scan(view BoardView) Sighting {
 	var setBuffer [64]Triple
 	cards := view.Board.AppendCards(cardBuffer[:0])
 	misses, errs := s.happens(s.skill.missPerMille), s.happens(s.skill.wrongPerMille)
-	sighting := Sighting{AfterMs: s.stretch(len(cards), 4), Claims: false}
+	sighting := Sighting{AfterMs: s.stretch(len(cards), 4)}
 	for i, set := range AppendAllSets(setBuffer[:0], cards) {
 		afterMs := s.stretch(len(cards), differing(set[0], set[1]))
 		if i == 0 || afterMs < sighting.AfterMs {
