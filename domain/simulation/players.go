@@ -151,9 +151,10 @@ func (m *match) hostileClaim(seat int) domain.Command {
 	for i := range noise {
 		noise[i] = byte(m.random.IntN(256))
 	}
-	if m.random.IntN(2) == 0 {
-		card := byte(m.random.IntN(domain.DeckSize))
-		noise = []byte{card, card, byte(m.random.IntN(domain.DeckSize))}
+	if cards := m.boardCards(); len(cards) > 1 && m.random.IntN(2) == 0 {
+		i := 1 + m.random.IntN(len(cards)-1) // the first one twice, and another
+		noise = ids([]domain.Card{cards[0], cards[0], cards[i]})
+		m.random.Shuffle(3, func(i, j int) { noise[i], noise[j] = noise[j], noise[i] })
 	}
 	return domain.ClaimSet{Seat: seat, ID: m.random.Uint64N(3), Cards: noise}
 }

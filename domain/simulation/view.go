@@ -129,6 +129,9 @@ func (v *view) claim(e domain.SetClaimed) error {
 		}
 		isSet = isSet && sum%3 == 0
 	}
+	if e.Cards[0] == e.Cards[1] || e.Cards[0] == e.Cards[2] || e.Cards[1] == e.Cards[2] {
+		return fmt.Errorf("a claim of %v was judged", e.Cards)
+	}
 	if isSet != e.Valid() {
 		return fmt.Errorf("the verdict on %v is wrong", e.Cards)
 	}
