@@ -68,8 +68,8 @@ func TestHostileFlood(t *testing.T) {
 	t.Logf("%d payloads in %v; %d honest claims meanwhile, %d met a full table and were sent again",
 		f.sent.Load(), took.Round(time.Millisecond), during, scores[0].busy+scores[1].busy)
 	f.check()
-	if during < 10 {
-		t.Errorf("only %d honest claims during the flood", during)
+	if during == 0 {
+		t.Error("no honest claim during the flood")
 	}
 	for seat, p := range honest {
 		p.alive()
@@ -273,6 +273,7 @@ func otherThan(board, cards []byte) byte {
 // TestHostileLimited: with the server's own rates a flood gets no further than the limiter, and its session is cut off. Who plays in the same
 // match notices nothing.
 func TestHostileLimited(t *testing.T) {
+	t.Parallel()
 	on := shared(t)
 	if on.limits.MessagesPerSecond > 100 {
 		t.Skip("the server lets floods in")

@@ -15,6 +15,7 @@ import (
 
 // TestJoinAndClaimPipelined: a client may send what it likes behind its join, without waiting for anything. All of it is judged.
 func TestJoinAndClaimPipelined(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	rounds := 10
 	if testing.Short() {
@@ -57,6 +58,7 @@ func TestJoinAndClaimPipelined(t *testing.T) {
 
 // TestTooMuchAhead: what does not fit in while the join is on its way is answered too.
 func TestTooMuchAhead(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	a, b := connect(t, on, asProtobuf), connect(t, on, asProtobuf)
 	x := create(t, on, client.CreateMatch{Seats: 2, TestDeck: deckOf(boardMAX), Rules: quick(nil)}, a, b)
@@ -84,6 +86,7 @@ func TestTooMuchAhead(t *testing.T) {
 
 // TestClaimAndLeaveAtOnce: a claim that was sent before the leave is judged, and the leave is a drop.
 func TestClaimAndLeaveAtOnce(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	for _, format := range bothFormats {
 		t.Run(format.String(), func(t *testing.T) {
@@ -117,6 +120,7 @@ func TestClaimAndLeaveAtOnce(t *testing.T) {
 
 // TestLastClaimWhileOthersClaim: all want the last Set. One gets it, the match ends once, and each claim is answered.
 func TestLastClaimWhileOthersClaim(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	for round := range 3 {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
@@ -168,6 +172,7 @@ func TestLastClaimWhileOthersClaim(t *testing.T) {
 
 // TestStranger: messages of a session that is not in the match change nothing, and are answered.
 func TestStranger(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	x := maxTable(t, on, quick(nil))
 	a, b := x.players[0], x.players[1]
@@ -217,6 +222,7 @@ func TestStranger(t *testing.T) {
 
 // TestSpectator: who joins when all seats are taken watches, and cannot act.
 func TestSpectator(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	x := maxTable(t, on, quick(nil))
 	s := connect(t, on, asJSON)
@@ -247,6 +253,7 @@ func spellings(matchID string) map[string]string {
 
 // TestOtherSpellings: the fast lane knows a match under every spelling of its id, and nobody gets past its checks by one.
 func TestOtherSpellings(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	probe := maxTable(t, on, quick(nil))
 	for name := range spellings(probe.made.MatchID) {
@@ -288,6 +295,7 @@ func TestOtherSpellings(t *testing.T) {
 
 // TestClientUnderAnotherSpelling: the reference client hears of a match that it joined under another spelling of its id.
 func TestClientUnderAnotherSpelling(t *testing.T) {
+	t.Parallel()
 	on := shared(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -316,6 +324,7 @@ func TestClientUnderAnotherSpelling(t *testing.T) {
 
 // TestNoSuchMatch: joins of what is not there.
 func TestNoSuchMatch(t *testing.T) {
+	t.Parallel()
 	p := connect(t, shared(t), asJSON)
 	for id, want := range map[string]rtapi.Error_Code{
 		"":      rtapi.Error_BAD_INPUT,

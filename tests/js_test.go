@@ -11,6 +11,7 @@ import (
 
 // TestJavaScriptClient plays matches with Nakama's official JavaScript client, in JSON and with its protobuf adapter.
 func TestJavaScriptClient(t *testing.T) {
+	t.Parallel()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("needs node, 20 or newer, and then `npm ci` in tests/js")

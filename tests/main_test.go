@@ -38,6 +38,9 @@ var theLab = &lab{}
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if !isSet("test.parallel") {
+		_ = flag.Set("test.parallel", "8") // the tests wait more than they work
+	}
 	os.Exit(theLab.run(m))
 }
 
@@ -109,6 +112,13 @@ func (l *lab) watchTheTime() {
 		l.stopAll()
 		os.Exit(1)
 	})
+}
+
+// isSet says whether a flag was on the command line.
+func isSet(name string) bool {
+	found := false
+	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
 }
 
 func orDefault(value, otherwise string) string {

@@ -32,6 +32,7 @@ var bothFormats = []client.Format{asJSON, asProtobuf}
 
 // TestOpCodesRight sends every op code as it should be, on both kinds of socket.
 func TestOpCodesRight(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	for _, format := range bothFormats {
 		t.Run(format.String(), func(t *testing.T) {
@@ -66,6 +67,7 @@ func TestOpCodesRight(t *testing.T) {
 
 // TestOpCodesUnknown sends op codes that mean nothing, from both ends of the numbers and between.
 func TestOpCodesUnknown(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	for _, format := range bothFormats {
 		t.Run(format.String(), func(t *testing.T) {
@@ -96,6 +98,7 @@ func TestOpCodesUnknown(t *testing.T) {
 
 // TestOpCodesWrong sends what is no message of its op code, nothing at all, and too much.
 func TestOpCodesWrong(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	truncated := []byte{0x09, 1, 2}             // field 1 has eight bytes
 	endless := bytes.Repeat([]byte{0xff}, 11)   // a varint that does not end
@@ -143,6 +146,7 @@ func TestOpCodesWrong(t *testing.T) {
 
 // TestOversizedFrame: Nakama closes a socket that sends more than 4 KB at once. The match goes on without it.
 func TestOversizedFrame(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	for _, format := range bothFormats {
 		t.Run(format.String(), func(t *testing.T) {
@@ -162,6 +166,7 @@ func TestOversizedFrame(t *testing.T) {
 
 // TestBrokenEnvelopes: a socket that sends what is no envelope is closed, and nothing else happens.
 func TestBrokenEnvelopes(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	cases := map[string]struct {
 		format client.Format

@@ -16,6 +16,7 @@ import (
 // TestPanicEndsOneMatch orders a panic at each entry point that a client can reach in a running match. Its players are told, its table is
 // closed, and a match beside it plays on.
 func TestPanicEndsOneMatch(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	cases := map[string]func(a, b *peer){
 		"loop":   func(*peer, *peer) {}, // the next tick
@@ -48,10 +49,7 @@ func brokenTable(t *testing.T, on *server, at string) *table {
 	t.Helper()
 	a, b := connect(t, on, asJSON), connect(t, on, asProtobuf)
 	a.rude, b.rude = true, true // an end by panic is a violation
-	x := create(t, on, client.CreateMatch{Seats: 2, TestDeck: deckOf(boardMAX), Rules: animated(nil), TestPanicAt: at}, a, b)
-	x.seat(a)
-	x.seat(b)
-	return x
+	return openFor(t, on, client.CreateMatch{TestDeck: deckOf(boardMAX), Rules: animated(nil), TestPanicAt: at}, a, b)
 }
 
 // wantBroken waits until the player is told that the match has broken, and that its table is closed.
@@ -60,10 +58,6 @@ func wantBroken(t *testing.T, p *peer) {
 	if end := p.ended(); end.GetReason() != wire.EndReason_END_REASON_INTERNAL_ERROR || len(end.GetWinners()) != 0 {
 		t.Errorf("the end is {%v}, want an internal error", end)
 	}
-	p.mark()
-	p.mu.Lock()
-	p.from = 0
-	p.mu.Unlock()
 	p.notice(wire.NoticeKind_NOTICE_KIND_CLOSED)
 	if state := p.state(); state != nil && (state.GetState() != wire.BoardState_BOARD_STATE_MATCH_END || state.GetAnimation() != nil || state.GetClockRunning()) {
 		t.Errorf("the last state is {%v}", state)
@@ -102,6 +96,7 @@ func wantHealthy(t *testing.T, x *table) {
 
 // TestPanicWhileJoining orders panics where a match has not begun.
 func TestPanicWhileJoining(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	healthy := maxTable(t, on, animated(nil))
 	healthy.players[0].wins(setSA)
@@ -138,6 +133,7 @@ func TestPanicWhileJoining(t *testing.T) {
 
 // TestPanicAfterTheEnd: when a match stops, a panic in what tidies up after it hurts nobody.
 func TestPanicAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	on := serverWith(t, closesSoon, "SET3D_AFTER_END_MS=0")
 	healthy := maxTable(t, on, animated(nil))
 	healthy.players[0].wins(setSA)
@@ -155,6 +151,7 @@ func TestPanicAfterTheEnd(t *testing.T) {
 
 // TestPanicAtShutdown: a panic in one match's farewell does not keep the others, or the server, from theirs.
 func TestPanicAtShutdown(t *testing.T) {
+	t.Parallel()
 	on := ownServer(t)
 	healthy, broken := maxTable(t, on, animated(nil)), brokenTable(t, on, "terminate")
 	on.stopping.Store(true)

@@ -9,6 +9,7 @@ import (
 
 // TestNewerSessionReplaces: a user has one seat, and the newest session has it. The older is told and put out; its end changes nothing.
 func TestNewerSessionReplaces(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	x := maxTable(t, on, quick(nil))
 	a, b := x.players[0], x.players[1]
@@ -38,6 +39,7 @@ func TestNewerSessionReplaces(t *testing.T) {
 
 // TestScoreSurvivesDrops: who comes back in time has what they had, however often.
 func TestScoreSurvivesDrops(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	x := maxTable(t, on, quick(map[string]any{"drop_hold_ms": 60_000}), asProtobuf, asProtobuf)
 	a, b := x.players[0], x.players[1]
@@ -63,6 +65,7 @@ func TestScoreSurvivesDrops(t *testing.T) {
 
 // TestHoldExpires: who does not come back has forfeited, at once when seats are not held.
 func TestHoldExpires(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	for name, holdMs := range map[string]int{"held 300 ms": 300, "not held": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -89,6 +92,7 @@ func TestHoldExpires(t *testing.T) {
 
 // TestForfeit: a forfeiter is out, keeps the score, and may watch. The others play on.
 func TestForfeit(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	x := open(t, on, client.CreateMatch{TestDeck: deckOf(boardMAX), Rules: quick(nil)}, asJSON, asProtobuf, asJSON)
 	a, b, c := x.players[0], x.players[1], x.players[2]
@@ -114,6 +118,7 @@ func TestForfeit(t *testing.T) {
 
 // TestEveryoneIsGone: a match without players ends as abandoned, and who watches is told.
 func TestEveryoneIsGone(t *testing.T) {
+	t.Parallel()
 	on := hooked(t)
 	for name, leave := range map[string]func(p *peer){
 		"cut off": func(p *peer) { p.hangUp() },
@@ -138,6 +143,7 @@ func TestEveryoneIsGone(t *testing.T) {
 
 // TestLobby: before the start a seat is free again when its player leaves, and the roster tells who sits where.
 func TestLobby(t *testing.T) {
+	t.Parallel()
 	on := shared(t)
 	a, b, c := connect(t, on, asJSON), connect(t, on, asProtobuf), connect(t, on, asJSON)
 	x := create(t, on, client.CreateMatch{Seats: 2, Rules: quick(nil)}, a)
@@ -153,8 +159,7 @@ func TestLobby(t *testing.T) {
 		t.Errorf("the third one gets {%v}", w)
 	}
 	for _, p := range []*peer{b, c} {
-		start := first(p, "the start", func(u *wire.Update) bool { return u.GetEvents()[0].GetMatchStarted() != nil })
-		if commitment := start.GetEvents()[0].GetMatchStarted().GetCommitment(); len(commitment) != 32 {
+		if commitment := p.start().GetCommitment(); len(commitment) != 32 {
 			t.Errorf("the commitment is %x", commitment)
 		}
 	}
@@ -165,6 +170,7 @@ func TestLobby(t *testing.T) {
 
 // TestEndedTableCloses: a match that has ended tells its players, stays open for a while, and then stops by itself.
 func TestEndedTableCloses(t *testing.T) {
+	t.Parallel()
 	on := serverWith(t, closesSoon, "SET3D_AFTER_END_MS=1000")
 	x := endTable(t, on)
 	a, b := x.players[0], x.players[1]
@@ -186,6 +192,7 @@ func TestEndedTableCloses(t *testing.T) {
 
 // TestEmptyTableCloses: a table that nobody comes to is closed, and so is one that all have left before the start.
 func TestEmptyTableCloses(t *testing.T) {
+	t.Parallel()
 	on := serverWith(t, func(l limits) bool { return l.EmptyTableMs <= 3_000 }, "SET3D_EMPTY_TABLE_MS=1000")
 	a := connect(t, on, asJSON)
 	never := create(t, on, client.CreateMatch{Seats: 7}, a)

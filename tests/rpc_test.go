@@ -13,6 +13,7 @@ import (
 
 // TestRPCErrors asks for what cannot be, over HTTP and over both kinds of socket: each error has its reason and says what was wrong.
 func TestRPCErrors(t *testing.T) {
+	t.Parallel()
 	on := shared(t)
 	cases := []struct {
 		rpc, payload, want string
@@ -107,6 +108,7 @@ func isReason(message string) bool {
 
 // TestHello asks the server about itself, by all ways and by nobody in particular.
 func TestHello(t *testing.T) {
+	t.Parallel()
 	on := shared(t)
 	p := connect(t, on, asJSON)
 	check := func(way, answer string) {
@@ -168,6 +170,7 @@ func TestHello(t *testing.T) {
 
 // TestCreateMatchNeedsAUser: the server's own key opens no matches.
 func TestCreateMatchNeedsAUser(t *testing.T) {
+	t.Parallel()
 	on := shared(t)
 	status, body := ask(t, on, http.MethodPost, "/v2/rpc/create_match?http_key="+on.httpKey, `"{}"`, nil)
 	if status != http.StatusForbidden || !strings.Contains(body, `NO_USER`) {
@@ -177,6 +180,7 @@ func TestCreateMatchNeedsAUser(t *testing.T) {
 
 // TestCreateMatchOnce: requests with one id are one request, however many come at once and whichever way.
 func TestCreateMatchOnce(t *testing.T) {
+	t.Parallel()
 	on := shared(t)
 	p := connect(t, on, asProtobuf)
 	q := connectAs(t, on, p.user, asJSON)
@@ -244,6 +248,7 @@ func matchOf(t *testing.T, answer string) client.CreatedMatch {
 
 // TestTooManyMatches: a user may open so many matches and no more.
 func TestTooManyMatches(t *testing.T) {
+	t.Parallel()
 	on := shared(t)
 	if on.limits.OpenMatchesMax > 50 {
 		t.Skipf("the server allows %d matches", on.limits.OpenMatchesMax)

@@ -12,6 +12,7 @@ import (
 
 // TestScenariosOfEnds are the bug reports about the end of a match, and about people who come and go.
 func TestScenariosOfEnds(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, []scenario{
 		{"15 the match ends when no Set is left", endsWithoutSets},
 		{"19 claims after the end", claimsAfterTheEnd},

@@ -31,6 +31,7 @@ func runScenarios(t *testing.T, scenarios []scenario) {
 
 // TestScenariosOfClaims are the bug reports about claims.
 func TestScenariosOfClaims(t *testing.T) {
+	t.Parallel()
 	runScenarios(t, []scenario{
 		{"01 both take the same Set, together", sameSetTogether},
 		{"01 both take the same Set, a tick later", sameSetATickLater},

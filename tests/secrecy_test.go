@@ -21,6 +21,7 @@ import (
 // TestScenario34Secrecy records every byte that clients get until a match ends: players and a watcher on both kinds of socket, a stranger, the
 // listing, RPCs over HTTP. Neither the key or the seed nor the order of the cards to come is in any of it.
 func TestScenario34Secrecy(t *testing.T) {
+	t.Parallel()
 	for name, seed := range map[string]int32{"a secret key": 0, "a seed": -1_987_654_321} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

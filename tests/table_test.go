@@ -58,9 +58,24 @@ func openFor(t *testing.T, on *server, request client.CreateMatch, players ...*p
 		x.seat(p)
 	}
 	for _, p := range players {
-		first(p, "the start", func(u *wire.Update) bool { return u.GetEvents()[0].GetMatchStarted() != nil })
+		p.start()
 	}
 	return x
+}
+
+// start waits until the match has begun.
+func (p *peer) start() *wire.MatchStarted {
+	p.t.Helper()
+	var started *wire.MatchStarted
+	first(p, "the start", func(u *wire.Update) bool {
+		for _, event := range u.GetEvents() {
+			if event.GetMatchStarted() != nil {
+				started = event.GetMatchStarted()
+			}
+		}
+		return started != nil
+	})
+	return started
 }
 
 // create makes a match for the players, and joins none.

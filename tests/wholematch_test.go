@@ -17,6 +17,7 @@ const wholeMatchLimit = 60 * time.Second
 // TestWholeMatches plays matches to their ends with the reference client. What the server said is checked message by message, and the deal
 // against what it had committed itself to.
 func TestWholeMatches(t *testing.T) {
+	t.Parallel()
 	both := []client.Format{asJSON, asProtobuf}
 	cases := []struct {
 		name    string
