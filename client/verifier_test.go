@@ -104,6 +104,12 @@ func pointRules() domain.Rules {
 	return rules
 }
 
+func instantRules() domain.Rules {
+	rules := testRules()
+	rules.ValidAnimMs, rules.RefillAnimMs, rules.ExpandAnimMs, rules.InvalidAnimMs = 0, 0, 0, 0
+	return rules
+}
+
 func timeRules() domain.Rules {
 	rules := testRules()
 	rules.Timed, rules.TimeLimitMs, rules.PenaltyMode, rules.PenaltyTimeMs = true, 60_000, domain.PenaltyTime, 2_500
@@ -113,10 +119,8 @@ func timeRules() domain.Rules {
 func TestHonestServersHaveNoViolations(t *testing.T) {
 	sparse := pointRules()
 	sparse.RefillPolicy, sparse.InitialBoardSize = domain.RefillToInitialSize, 15
-	instant := pointRules()
-	instant.ValidAnimMs, instant.RefillAnimMs, instant.ExpandAnimMs = 0, 0, 0
 	for name, rules := range map[string]domain.Rules{
-		"classic": testRules(), "points": pointRules(), "time": timeRules(), "sparse": sparse, "instant": instant,
+		"classic": testRules(), "points": pointRules(), "time": timeRules(), "sparse": sparse, "instant": instantRules(),
 	} {
 		for players := 1; players <= 3; players++ {
 			for deck := range byte(4) {
@@ -220,7 +224,8 @@ func spoils() []spoil {
 		}), want: "time goes back"},
 		{name: "a card twice", lie: snapshot(func(s *wire.Snapshot) bool { s.Board[0] = s.Board[1]; return true }), want: "card is on the board already"},
 		{name: "a card vanishes", lie: snapshot(func(s *wire.Snapshot) bool { s.Board[0] = emptySlot; return true }), want: "the snapshot says"},
-		{name: "the deck shrinks", lie: snapshot(func(s *wire.Snapshot) bool { s.DeckCount--; return true }), want: "in the deck"},
+		{name: "the deck shrinks", lie: snapshot(func(s *wire.Snapshot) bool { s.DeckCount--; return true }), want: "for Sets"},
+		{name: "the deck shrinks by three", lie: snapshot(func(s *wire.Snapshot) bool { s.DeckCount -= 3; return true }), want: "the events leave"},
 		{name: "a score from nowhere", lie: snapshot(func(s *wire.Snapshot) bool { s.Scores[1]++; return true }), want: "the events make the scores"},
 		{name: "a forfeit from nowhere", lie: snapshot(func(s *wire.Snapshot) bool { s.ForfeitedSeats = 1; return true }), want: "forfeits"},
 		{name: "no animation", lie: snapshot(func(s *wire.Snapshot) bool { was := s.Animation != nil; s.Animation = nil; return was }), want: "there is an animation: false"},
@@ -282,6 +287,46 @@ func spoils() []spoil {
 		{name: "an unknown event", lie: inUpdate(always(func(u *wire.Update) {
 			u.Events = append(u.Events, &wire.Event{AtMs: u.GetStamp().GetServerTimeMs()})
 		})), want: "of a kind that is not in protocol"},
+		{name: "judged twice", lie: inUpdate(func(u *wire.Update) bool {
+			for _, event := range u.GetEvents() {
+				if c := event.GetSetClaimed(); c != nil && c.GetSeat() == 0 {
+					u.Events = append(u.Events, proto.Clone(event).(*wire.Event))
+					return true
+				}
+			}
+			return false
+		}), want: "is judged twice"},
+		{name: "other cards than claimed", lie: inEvent(claimed, func(e *wire.SetClaimed) bool {
+			slices.Reverse(e.Cards)
+			slices.Reverse(e.Slots)
+			return e.GetSeat() == 0
+		}), want: "named the cards"},
+		{name: "two cards claimed", lie: inEvent(claimed, always(func(e *wire.SetClaimed) { e.Cards = e.Cards[:2] })), want: "2 cards, want 3"},
+		{name: "an event after the end", lie: inUpdate(func(u *wire.Update) bool {
+			if endedIn(u) == nil {
+				return false
+			}
+			u.Events = append(u.Events, &wire.Event{AtMs: u.GetStamp().GetServerTimeMs(), Kind: &wire.Event_BoardExpanded{}})
+			return true
+		}), want: "an event after the end"},
+		{name: "no score, and on it goes", rules: instantRules(), lie: inUpdate(func(u *wire.Update) bool {
+			return drop(u, func(e *wire.Event) bool { return e.GetScoreChanged() != nil })
+		}), want: "without its consequence"},
+		{name: "a slot 30 is dealt to", lie: inEvent(dealt, refill(func(e *wire.CardsDealt) { e.Slots[0] = 30 })), want: "dealt to slot 30"},
+		{name: "a card too few is refilled", lie: inEvent((*wire.Event).GetBoardRefilled, func(e *wire.BoardRefilled) bool {
+			e.Cards = e.Cards[1:]
+			return len(e.Cards) == 2
+		}), want: "refilled: 2 cards in 3 slots"},
+		{name: "an end with Sets", lie: endsEarly, want: "and there is one on the board"},
+		{name: "an end with a deck", lie: endsEarly, want: "in the deck and room on the board"},
+		{name: "seed 0", lie: inEvent(ended, always(func(e *wire.MatchEnded) { e.Deck = &wire.MatchEnded_Seed{} })), want: "the revealed seed"},
+		{name: "another's last verdict", lie: inWelcome(func(w *wire.Welcome) bool {
+			if w.LastVerdict == nil {
+				return false
+			}
+			w.LastVerdict.Seat = 1
+			return true
+		}), want: "the last verdict is of seat 1"},
 		{name: "another winner", lie: inEvent(ended, always(func(e *wire.MatchEnded) { e.Winners = []uint32{7} })), want: "the winners are"},
 		{name: "no winner", lie: inEvent(ended, func(e *wire.MatchEnded) bool { was := e.Winner != nil; e.Winner = nil; return was }), want: "the winner is"},
 		{name: "another final score", lie: inEvent(ended, always(func(e *wire.MatchEnded) { e.Table[0].Score++ })), want: "the final table says"},
@@ -294,7 +339,7 @@ func spoils() []spoil {
 		{name: "two different ends", lie: inWelcome(func(w *wire.Welcome) bool { was := w.Ended != nil; w.Ended = &wire.MatchEnded{}; return was }), want: "the final table was"},
 		{name: "another table", lie: inWelcome(func(w *wire.Welcome) bool { w.TableId = "x"; return w.Snapshot != nil }), want: "the table id changes"},
 		{name: "other rules", lie: inWelcome(func(w *wire.Welcome) bool { w.Rules.ValidAnimMs++; return w.Snapshot != nil }), want: "the rules change"},
-		{name: "rules that cannot be", lie: inWelcome(func(w *wire.Welcome) bool { w.Rules.InitialBoardSize = 13; return true }), want: "initial_board_size"},
+		{name: "rules that cannot be", lie: inWelcome(func(w *wire.Welcome) bool { w.Rules.InitialBoardSize = 13; return true }), want: "initial_board_size is 13"},
 		{name: "another commitment", lie: inWelcome(func(w *wire.Welcome) bool { w.Commitment = make([]byte, 32); return w.Snapshot != nil }), want: "the commitment changes"},
 		{name: "half a commitment", lie: inWelcome(func(w *wire.Welcome) bool { w.Commitment = make([]byte, 16); return true }), want: "a commitment of 16 bytes"},
 		{name: "another version", lie: inWelcome(func(w *wire.Welcome) bool { w.ProtocolVersion = 2; return true }), want: "protocol version 2"},
@@ -316,6 +361,18 @@ func spoils() []spoil {
 			return true
 		}), want: "the events make the scores"},
 	}
+}
+
+// endsEarly ends the match while there is a Set.
+func endsEarly(m Body) bool {
+	u, ok := m.(*wire.Update)
+	if !ok || u.GetSnapshot().GetState() != wire.BoardState_BOARD_STATE_IDLE {
+		return false
+	}
+	u.Events = append(u.Events, &wire.Event{AtMs: u.GetStamp().GetServerTimeMs(), Kind: &wire.Event_MatchEnded{
+		MatchEnded: &wire.MatchEnded{Reason: wire.EndReason_END_REASON_NO_SETS_LEFT},
+	}})
+	return true
 }
 
 func drop(u *wire.Update, which func(*wire.Event) bool) bool {
@@ -429,6 +486,7 @@ func TestOtherMessagesAreChecked(t *testing.T) {
 		"a late forfeit":   {[]transcriptEntry{received(wire.OpCode_OP_CODE_ERROR, &wire.Error{Stamp: stamp, Reason: 5, OpCode: 6})}, ""},
 		"an unknown code":  {[]transcriptEntry{received(150, &wire.Pong{})}, "op code 150 is not in protocol"},
 		"noise":            {[]transcriptEntry{{"received", Frame{Op: 102, Data: []byte{0xff}}}}, "op code 102"},
+		"an old Welcome":   {[]transcriptEntry{{kind: "joined"}, received(101, &wire.Welcome{Stamp: &wire.Stamp{Incarnation: 1, Revision: 1}})}, "a Welcome of revision 1 comes after one of"},
 		"a Welcome back":   {[]transcriptEntry{received(101, &wire.Welcome{Stamp: &wire.Stamp{Incarnation: 1, Revision: 1}})}, "a Welcome goes back"},
 		"after the end":    {[]transcriptEntry{received(102, &wire.Update{Stamp: stamp, Snapshot: &wire.Snapshot{}, FromRevision: 1})}, "comes after one to"},
 		"a strange answer": {[]transcriptEntry{received(103, &wire.ClaimResult{Stamp: stamp, ClaimId: 0x5000, Result: &wire.ClaimResult_RepeatedVerdict{}})}, "was not sent"},
@@ -466,6 +524,44 @@ func TestAFalseDealIsFound(t *testing.T) {
 	report := verify(renamed(t, honest, swapped))
 	require.False(t, report.DealProven)
 	require.Contains(t, strings.Join(report.Violations, "\n"), "was dealt")
+}
+
+// A card that was never drawn, seen by a client that came late and knows no card's place in the deck.
+func TestACardFromNowhereIsFound(t *testing.T) {
+	rules := timeRules()
+	rules.TimeLimitMs = 8000
+	honest := record(t, 1, rules, keyDeck(3))
+	last, _, err := ReadFrame(honest.entries[len(honest.entries)-1].frame)
+	require.NoError(t, err)
+	w := last.Body.(*wire.Welcome)
+	require.Positive(t, w.GetSnapshot().GetDeckCount())
+	late := func() Report {
+		r := &transcript{}
+		r.Joined()
+		r.Received(frameOf(t, wire.OpCode_OP_CODE_WELCOME, w))
+		return verify(r)
+	}
+	report := late()
+	require.Empty(t, report.Violations)
+	require.True(t, report.DealProven)
+
+	deck, err := domain.NewDeck(keyDeck(3))
+	require.NoError(t, err)
+	drawn, err := deck.Draw(domain.DeckSize)
+	require.NoError(t, err)
+	w.Snapshot.Board[0] = byte(drawn[domain.DeckSize-1].ID())
+	require.Contains(t, strings.Join(late().Violations, "\n"), "is not among the first")
+}
+
+// A repeat is for those who ask again.
+func TestARepeatThatNobodyAskedFor(t *testing.T) {
+	honest := record(t, 1, testRules(), keyDeck(3))
+	last, _, _ := ReadFrame(honest.entries[len(honest.entries)-1].frame)
+	verdict := last.Body.(*wire.Welcome).GetLastVerdict()
+	report := verify(honest.and(transcriptEntry{"received", frameOf(t, wire.OpCode_OP_CODE_CLAIM_RESULT, &wire.ClaimResult{
+		Stamp: last.Body.GetStamp(), ClaimId: verdict.GetClaimId(), Result: &wire.ClaimResult_RepeatedVerdict{RepeatedVerdict: verdict},
+	})}))
+	require.Contains(t, strings.Join(report.Violations, "\n"), "answered as a repeat and was sent once")
 }
 
 // renamed exchanges cards that stay on the board to the end wherever they are dealt or lie.
