@@ -85,7 +85,9 @@ func TestStateFile(t *testing.T) {
 }
 
 func TestListingIsLate(t *testing.T) {
-	s := &scripted{label: `{"open":1}`}
+	s := &scripted{label: `{"open":1}`, signal: func(c callback, label string) (any, string) {
+		return c.state, fmt.Sprint(c.d.MatchLabelUpdate(label))
+	}}
 	h := start(t, Config{Timing: Timing{LabelInterval: time.Hour}}, s.register)
 	id := h.match(nil)
 	list := func(query string) []*api.Match {
@@ -97,7 +99,9 @@ func TestListingIsLate(t *testing.T) {
 	require.Empty(t, list("*"))
 	h.srv.matches.index.flush()
 	require.Len(t, list("+label.open:1"), 1)
-	require.NoError(t, h.srv.matches.all()[0].MatchLabelUpdate(`{"open":0}`))
+	result, err := h.signal(id, `{"open":0}`)
+	require.NoError(t, err)
+	require.Equal(t, "<nil>", result)
 	m, err := h.srv.nk.MatchGet(context.Background(), id)
 	require.NoError(t, err)
 	require.Equal(t, `{"open":0}`, m.Label.Value)
