@@ -228,11 +228,11 @@ func serverWith(t *testing.T, suits func(limits) bool, settings ...string) *serv
 	return s
 }
 
-// ownServer is serverWith for tests that end the server.
+// ownServer is serverWith for tests that end the server, or that no external one is set up for.
 func ownServer(t *testing.T, settings ...string) *server {
 	t.Helper()
 	if theLab.program == "" {
-		t.Skip("stops the server, so it is only for one that was started here")
+		t.Skipf("needs a server of its own %v", settings)
 	}
 	return serverWith(t, func(limits) bool { return true }, settings...)
 }
