@@ -128,6 +128,9 @@ func TestBotsAreLastOfTheDeadlines(t *testing.T) {
 	applyAt(t, s, 100, ClaimSet{Seat: 0, ID: 1, Cards: []byte{0, 1, 2}})
 	require.Equal(t, Held, applyAt(t, s, 101, ClaimSet{Seat: 1, ID: 2, Cards: []byte{3, 4, 5}}).Outcome)
 	s.Advance(999, &Output{})
+	s.nowMs = 1000
+	s.step(&Output{}, s.completeBoardAnimation) // at the unlock a bot begins to look: none is as quick as the one below
+	require.Equal(t, BoardIdle, s.Snapshot().State)
 	s.players[2].bot = botPlayer{scanner: s.players[2].bot.scanner, thinks: true, atMs: 1000,
 		next: Sighting{Claims: true, Cards: Triple(parseCards("0010 0011 0012"))}}
 	s.Advance(1000, &Output{})

@@ -208,6 +208,15 @@ func TestReactionsFollowTheirDeciles(t *testing.T) {
 	}
 }
 
+// What never happens does not happen now and then.
+func TestChancesOfNothingAndOfEverything(t *testing.T) {
+	scanner := NewScanner(Bot{Level: BotHard, Seed: 2}, 0)
+	for range 20_000 {
+		require.False(t, scanner.happens(0))
+		require.True(t, scanner.happens(1000))
+	}
+}
+
 func TestScanDoesNotAllocate(t *testing.T) {
 	view := viewOf(t, parseCards(boardMax))
 	scanner := NewScanner(Bot{Level: BotEasy, Seed: 1}, 0)
