@@ -56,6 +56,69 @@ func TestJoinAndClaimPipelined(t *testing.T) {
 	}
 }
 
+// TestAllJoinAtOnce: a whole table and its watchers join at once, and each sends a claim and a PING behind its join. While the match is busy with
+// the others these come before their sender has arrived; all are answered nevertheless, after the WELCOME.
+func TestAllJoinAtOnce(t *testing.T) {
+	t.Parallel()
+	on := hooked(t)
+	const seats, watchers = 8, 8
+	var everybody []*peer
+	for i := range seats + watchers {
+		everybody = append(everybody, connect(t, on, bothFormats[i%2]))
+	}
+	rounds := 10
+	if testing.Short() {
+		rounds = 4
+	}
+	for range rounds {
+		x := create(t, on, client.CreateMatch{Seats: seats, TestDeck: deckOf(boardMAX), Rules: quick(nil)}, everybody[0])
+		claims := make([]uint64, len(everybody))
+		var all sync.WaitGroup
+		for i, p := range everybody {
+			claims[i] = newClaimID()
+			p.attend(x.made.MatchID, nil)
+			p.mark()
+			frames := [][]byte{
+				p.encode(joinOf(p.match)), p.encode(dataOf(p.match, opClaim, marshal(t, claimOf(claims[i], ids(setSA))))),
+				p.encode(dataOf(p.match, opPing, marshal(t, &wire.Ping{ClientTimeMs: claims[i]}))),
+			}
+			p.pace.wait()
+			p.pace.wait()
+			all.Go(func() {
+				for _, frame := range frames {
+					if err := p.write(frame); err != nil {
+						t.Errorf("write: %v", err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		won := 0
+		for i, p := range everybody {
+			o := p.outcome(claims[i])
+			switch o.refused.GetReason() {
+			case wire.Reason_REASON_UNSPECIFIED:
+				won++
+			case wire.Reason_REASON_NOT_STARTED, wire.Reason_REASON_NOT_ON_BOARD, wire.Reason_REASON_NOT_A_PLAYER:
+			default:
+				t.Fatalf("session %d: %v", i, o)
+			}
+			first(p, "the PONG", func(pong *wire.Pong) bool { return pong.GetClientTimeMs() == claims[i] })
+			p.welcome()
+			if heard := p.since(); heard[0].Op != int64(wire.OpCode_OP_CODE_WELCOME) {
+				t.Errorf("session %d hears %v before its WELCOME", i, wire.OpCode(heard[0].Op))
+			}
+		}
+		if won > 1 {
+			t.Fatalf("%d sessions took one Set", won)
+		}
+		for _, p := range everybody[1:] {
+			p.call(leaveOf(p.match))
+		}
+		everybody[0].call(leaveOf(everybody[0].match))
+	}
+}
+
 // TestTooMuchAhead: what does not fit in while the join is on its way is answered too.
 func TestTooMuchAhead(t *testing.T) {
 	t.Parallel()
