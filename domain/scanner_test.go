@@ -166,6 +166,10 @@ func TestErrorsAreNearSets(t *testing.T) {
 			for i := range near {
 				if near[i] == cards[i] {
 					kept++
+					continue
+				}
+				for _, other := range cards[3:] {
+					require.LessOrEqual(t, result.Mixed.Len(), differing(other, cards[i]), "%v looks more like %v", other, cards[i])
 				}
 			}
 			require.Equal(t, 2, kept)
