@@ -21,7 +21,7 @@ func TestSimulate(t *testing.T) {
 	require.Regexp(t, `Claims   [1-9]\d* Sets, [1-9]\d* wrong, [1-9]\d* of these by bots`, p.stdout)
 	require.Regexp(t, `Refused  [1-9]\d*: malformed \d+, not a player`, p.stdout)
 	require.Contains(t, p.stdout, "Nothing was wrong.")
-	require.Empty(t, p.stderr)
+	require.NotContains(t, p.stderr, "set3d:", "progress may be there, on a slow machine; errors are not")
 }
 
 func TestSimulateLeague(t *testing.T) {
