@@ -28,7 +28,8 @@ type Transport interface {
 //	no answer for Timing.give_up_after_ms    REQUEST_SNAPSHOT; its Welcome has the verdict if there is one, else the claim is sent again
 //	nothing for Timing.reconnect_after_ms    a new socket, which begins with a Welcome too
 //
-// A message that speaks of a newer state than the replica's shows that an update was lost, and is answered with REQUEST_SNAPSHOT.
+// A message that speaks of a newer state than the replica's shows that an update was lost, and is answered with REQUEST_SNAPSHOT;
+// a ROSTER does not, for it comes before the UPDATE of its moment.
 //
 // It does no input or output of its own, reads no clock but the given one, and starts no goroutine. Not safe for concurrent
 // use.
@@ -116,7 +117,8 @@ func (c *Controller) Receive(m Message) (Resolution, bool) {
 	c.link.heard(now)
 	c.time.observe(now, m.Body.GetStamp())
 	resolution, resolved := c.receive(m)
-	if c.here.Before(PositionOf(m.Body.GetStamp())) {
+	// A roster goes out just before the update of the same moment, with its revision: that update is still on its way.
+	if _, roster := m.Body.(*wire.Roster); !roster && c.here.Before(PositionOf(m.Body.GetStamp())) {
 		c.catchUp(now)
 	}
 	return resolution, resolved

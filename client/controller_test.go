@@ -273,6 +273,22 @@ func TestOnlyTheOwnVerdictIsTheAnswer(t *testing.T) {
 	require.True(t, me.controller.WaitingForServer())
 }
 
+// A newer stamp shows that an update was lost, but not a roster's: the update of the same moment follows it.
+func TestOnlyALostUpdateIsAskedFor(t *testing.T) {
+	net := newPlay(t, 2)
+	me := net.seats[0]
+	newer := func() *wire.Stamp {
+		stamp := net.table.stamp()
+		stamp.Revision++
+		stamp.RosterRevision++
+		return stamp
+	}
+	me.receive(frameOf(t, wire.OpCode_OP_CODE_ROSTER, &wire.Roster{Stamp: newer()}))
+	require.Zero(t, me.count(wire.OpCode_OP_CODE_REQUEST_SNAPSHOT), "the update is on its way")
+	me.receive(frameOf(t, wire.OpCode_OP_CODE_PONG, &wire.Pong{Stamp: newer()}))
+	require.Equal(t, 1, me.count(wire.OpCode_OP_CODE_REQUEST_SNAPSHOT), "the update would have come before")
+}
+
 func TestMatchTime(t *testing.T) {
 	var clock matchTime
 	require.Zero(t, clock.at(time.Hour))
