@@ -68,6 +68,33 @@ func TestFrameIsReusable(t *testing.T) {
 	}
 }
 
+// An animation of an opening expansion, which is about no Set, says nothing of the Set before it; the cards and the slots
+// of a claim are what they are called; an empty slot is no card.
+func TestFrameOfAnAnimation(t *testing.T) {
+	board := domain.NewBoard()
+	if err := board.PlaceCard(1, domain.MustCard(7)); err != nil {
+		t.Fatal(err)
+	}
+	claimed := domain.Snapshot{Players: 2, State: domain.ValidSetAnim, Board: board, Animation: domain.Animation{
+		Serial: 1, Claimed: true, Seat: 1, ClaimedSlots: [3]int{9, 10, 11},
+		ClaimedCards: domain.Triple{domain.MustCard(30), domain.MustCard(31), domain.MustCard(32)},
+	}}
+	var f snapshotFrame
+	w := f.fill(&claimed)
+	if a := w.Animation; string(a.ClaimedCards) != "\x1e\x1f\x20" || string(a.ClaimedSlots) != "\x09\x0a\x0b" || a.GetSeat() != 1 {
+		t.Fatalf("animation %v", a)
+	}
+	if w.Board[0] != emptySlot || w.Board[1] != 7 {
+		t.Fatalf("board %v", w.Board)
+	}
+	opening := domain.Snapshot{Players: 2, State: domain.ExpandBoardAnim, Board: board, Animation: domain.Animation{
+		Serial: 2, Dealt: true, DealtSlots: [3]int{12, 13, 14},
+	}}
+	if a := f.fill(&opening).Animation; a.Seat != nil || a.ClaimedCards != nil || a.ClaimedSlots != nil || len(a.DealtSlots) != 3 {
+		t.Fatalf("animation %v", a)
+	}
+}
+
 // Every value of the domain's enums has a name on the wire, and no two share one.
 func TestEnumsMapOneToOne(t *testing.T) {
 	seen := map[string]bool{}
