@@ -16,7 +16,7 @@ FUZZTIME  ?= 10s
 RACE_PACKAGES := ./match/... ./local/... ./client/... ./domain/simulation/...
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugin test race bench fuzz format lint lint-go lint-files proto proto-check proto-baseline \
+.PHONY: help build plugin test race bench ratios fuzz format lint lint-go lint-files proto proto-check proto-baseline \
 	generated docker-steps ci up down tools clean
 
 help: ## list the targets
@@ -36,6 +36,9 @@ race: ## the tests with the race detector where goroutines meet (needs a C compi
 
 bench: ## all benchmarks; BENCHTIME=1x only sees that they run
 	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+
+ratios: ## how fast the rules are, against the specification's own loops, in one run
+	go test ./domain -run '^$$' -bench Ratios
 
 fuzz: ## every fuzz target for FUZZTIME
 	FUZZTIME=$(FUZZTIME) bash .ci/fuzz
