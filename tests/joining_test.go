@@ -61,14 +61,14 @@ func TestJoinAndClaimPipelined(t *testing.T) {
 func TestAllJoinAtOnce(t *testing.T) {
 	t.Parallel()
 	on := hooked(t)
-	const seats, watchers = 8, 8
+	seats, watchers := 8, min(16, on.limits.SpectatorsMax)
 	var everybody []*peer
 	for i := range seats + watchers {
 		everybody = append(everybody, connect(t, on, bothFormats[i%2]))
 	}
 	rounds := 10
 	if testing.Short() {
-		rounds = 4
+		rounds = 5
 	}
 	for range rounds {
 		x := create(t, on, client.CreateMatch{Seats: seats, TestDeck: deckOf(boardMAX), Rules: quick(nil)}, everybody[0])

@@ -1,7 +1,10 @@
 package tests
 
 import (
+	"slices"
 	"testing"
+
+	"github.com/heroiclabs/nakama-common/rtapi"
 
 	"set3d/client"
 	wire "set3d/proto/set3d/v1"
@@ -26,6 +29,13 @@ func TestNewerSessionReplaces(t *testing.T) {
 	a.refusal(a.claim(setRow), wire.Reason_REASON_NOT_IN_MATCH)
 	newer.wins(setRow)
 	a.hangUp()
+	b.await("the leave of the older session", func() bool {
+		return slices.ContainsFunc(b.envelopes, func(e *rtapi.Envelope) bool { return len(e.GetMatchPresenceEvent().GetLeaves()) > 0 })
+	})
+	b.send(wire.OpCode_OP_CODE_REQUEST_SNAPSHOT, &wire.RequestSnapshot{})
+	if seat := b.welcome().GetRoster().GetSeats()[0]; !seat.GetConnected() || seat.HeldUntilMs != nil {
+		t.Errorf("the seat is {%v}", seat)
+	}
 	newer.sync()
 	b.sync()
 	for _, roster := range every[*wire.Roster](b) {
