@@ -161,7 +161,7 @@ func TestLobby(t *testing.T) {
 		t.Errorf("WELCOME {%v}", w)
 	}
 	a.refusal(a.claim(setSA), wire.Reason_REASON_NOT_STARTED)
-	a.call(leaveOf(a.match))
+	a.leave()
 	if w := x.seat(b); w.GetSeat() != 0 || w.GetRoster().GetSeats()[0].GetUserId() != b.user.ID {
 		t.Errorf("the next one gets {%v}", w)
 	}

@@ -332,6 +332,29 @@ func (x *table) sameScores(want ...uint32) {
 	}
 }
 
+// leave leaves the match and returns when the match knows: Nakama answers earlier.
+func (p *peer) leave() {
+	p.t.Helper()
+	p.call(leaveOf(p.match))
+	p.rude = true
+	for answered := false; !answered; {
+		p.mark()
+		p.sendData(opPing, nil)
+		p.await("an answer to a PING", func() bool {
+			for _, f := range p.news() {
+				switch body := f.Body.(type) {
+				case *wire.Error:
+					answered = body.GetReason() == wire.Reason_REASON_NOT_IN_MATCH
+					return true
+				case *wire.Pong:
+					return true
+				}
+			}
+			return false
+		})
+	}
+}
+
 // forfeit leaves for good.
 func (p *peer) forfeit() {
 	p.t.Helper()
