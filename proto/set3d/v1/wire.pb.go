@@ -42,24 +42,26 @@ const (
 	OpCode_OP_CODE_UNSPECIFIED OpCode = 0
 	// ClaimSet: these three cards are a Set.
 	OpCode_OP_CODE_CLAIM_SET OpCode = 1
-	// Lobby: the sender is ready, or no longer. Reserved, answered with REASON_UNKNOWN_OP_CODE until there is a lobby.
+	// SetReady: in the lobby, the sender is ready to start, or no longer.
 	OpCode_OP_CODE_SET_READY OpCode = 2
-	// Lobby: the sender takes a seat. Reserved like OP_CODE_SET_READY.
+	// TakeSeat: in the lobby, the sender takes a seat, or another one.
 	OpCode_OP_CODE_TAKE_SEAT OpCode = 3
-	// Lobby: the host seats a bot. Reserved like OP_CODE_SET_READY.
+	// AddBot: in the lobby, the host seats a bot.
 	OpCode_OP_CODE_ADD_BOT OpCode = 4
-	// Lobby: the host removes a player. Reserved like OP_CODE_SET_READY.
+	// Kick: in the lobby, the host removes a player or a bot.
 	OpCode_OP_CODE_KICK OpCode = 5
 	// Forfeit: the sender leaves the match for good. A bare leave of the Nakama match is a drop, and the seat is held.
 	OpCode_OP_CODE_FORFEIT OpCode = 6
-	// After the end: the sender wants another match. Reserved like OP_CODE_SET_READY.
+	// VoteRematch: after the end, the sender wants another match with the same players, or no longer.
 	OpCode_OP_CODE_VOTE_REMATCH OpCode = 7
-	// The sender shows an emote. Reserved like OP_CODE_SET_READY.
+	// ShowEmote: the sender shows an emote to the table.
 	OpCode_OP_CODE_EMOTE OpCode = 8
 	// RequestSnapshot: answered with a Welcome to the sender alone, at any time.
 	OpCode_OP_CODE_REQUEST_SNAPSHOT OpCode = 9
 	// Ping: answered with a Pong to the sender alone.
 	OpCode_OP_CODE_PING OpCode = 10
+	// RequestHint: answered with a Hint to the sender alone. Practice only.
+	OpCode_OP_CODE_REQUEST_HINT OpCode = 11
 	// Welcome: the first message after every join, and the answer to RequestSnapshot.
 	OpCode_OP_CODE_WELCOME OpCode = 101
 	// Update: what happened, and the state after it. The same bytes for everybody.
@@ -74,6 +76,12 @@ const (
 	OpCode_OP_CODE_NOTICE OpCode = 106
 	// Error: a message of the receiver could not be read or taken.
 	OpCode_OP_CODE_ERROR OpCode = 107
+	// Hint: the answer to RequestHint.
+	OpCode_OP_CODE_HINT OpCode = 108
+	// EmoteShown: somebody at the table shows an emote.
+	OpCode_OP_CODE_EMOTE_SHOWN OpCode = 109
+	// Rematch: there is a new match for the same players, with seats reserved.
+	OpCode_OP_CODE_REMATCH OpCode = 110
 )
 
 // Enum value maps for OpCode.
@@ -90,6 +98,7 @@ var (
 		8:   "OP_CODE_EMOTE",
 		9:   "OP_CODE_REQUEST_SNAPSHOT",
 		10:  "OP_CODE_PING",
+		11:  "OP_CODE_REQUEST_HINT",
 		101: "OP_CODE_WELCOME",
 		102: "OP_CODE_UPDATE",
 		103: "OP_CODE_CLAIM_RESULT",
@@ -97,6 +106,9 @@ var (
 		105: "OP_CODE_PONG",
 		106: "OP_CODE_NOTICE",
 		107: "OP_CODE_ERROR",
+		108: "OP_CODE_HINT",
+		109: "OP_CODE_EMOTE_SHOWN",
+		110: "OP_CODE_REMATCH",
 	}
 	OpCode_value = map[string]int32{
 		"OP_CODE_UNSPECIFIED":      0,
@@ -110,6 +122,7 @@ var (
 		"OP_CODE_EMOTE":            8,
 		"OP_CODE_REQUEST_SNAPSHOT": 9,
 		"OP_CODE_PING":             10,
+		"OP_CODE_REQUEST_HINT":     11,
 		"OP_CODE_WELCOME":          101,
 		"OP_CODE_UPDATE":           102,
 		"OP_CODE_CLAIM_RESULT":     103,
@@ -117,6 +130,9 @@ var (
 		"OP_CODE_PONG":             105,
 		"OP_CODE_NOTICE":           106,
 		"OP_CODE_ERROR":            107,
+		"OP_CODE_HINT":             108,
+		"OP_CODE_EMOTE_SHOWN":      109,
+		"OP_CODE_REMATCH":          110,
 	}
 )
 
@@ -186,6 +202,20 @@ const (
 	Reason_REASON_NOT_IN_MATCH Reason = 35
 	// The payload is longer than a message may be.
 	Reason_REASON_MESSAGE_TOO_LARGE Reason = 36
+	// Only the host may do this.
+	Reason_REASON_NOT_HOST Reason = 37
+	// This can be done in the lobby only, before the match starts.
+	Reason_REASON_NOT_IN_LOBBY Reason = 38
+	// The seat does not exist at this table.
+	Reason_REASON_NO_SUCH_SEAT Reason = 39
+	// Somebody else has the seat, or it is reserved.
+	Reason_REASON_SEAT_TAKEN Reason = 40
+	// Nobody sits there.
+	Reason_REASON_SEAT_EMPTY Reason = 41
+	// The match has not ended yet.
+	Reason_REASON_NOT_ENDED Reason = 42
+	// Hints are for practice.
+	Reason_REASON_NO_HINTS Reason = 43
 	// All seats are taken.
 	Reason_REASON_TABLE_FULL Reason = 60
 	// The request's JSON has a syntax error or is not an object.
@@ -218,6 +248,16 @@ const (
 	Reason_REASON_TABLE_CROWDED Reason = 74
 	// The user left this match for good.
 	Reason_REASON_FORFEITED Reason = 75
+	// No table has this code, or it is gone.
+	Reason_REASON_UNKNOWN_CODE Reason = 76
+	// Too many requests of this kind from this user; args.retry_after_ms says how long to wait.
+	Reason_REASON_TOO_MANY_REQUESTS Reason = 77
+	// The table is private: it takes its code, or a reserved seat.
+	Reason_REASON_PRIVATE_TABLE Reason = 78
+	// The host removed the user from this table.
+	Reason_REASON_KICKED Reason = 79
+	// No match with this id is here.
+	Reason_REASON_UNKNOWN_MATCH Reason = 80
 )
 
 // Enum value maps for Reason.
@@ -240,6 +280,13 @@ var (
 		34: "REASON_TABLE_CLOSED",
 		35: "REASON_NOT_IN_MATCH",
 		36: "REASON_MESSAGE_TOO_LARGE",
+		37: "REASON_NOT_HOST",
+		38: "REASON_NOT_IN_LOBBY",
+		39: "REASON_NO_SUCH_SEAT",
+		40: "REASON_SEAT_TAKEN",
+		41: "REASON_SEAT_EMPTY",
+		42: "REASON_NOT_ENDED",
+		43: "REASON_NO_HINTS",
 		60: "REASON_TABLE_FULL",
 		61: "REASON_MALFORMED_REQUEST",
 		62: "REASON_UNKNOWN_FIELD",
@@ -256,6 +303,11 @@ var (
 		73: "REASON_REQUEST_TOO_LARGE",
 		74: "REASON_TABLE_CROWDED",
 		75: "REASON_FORFEITED",
+		76: "REASON_UNKNOWN_CODE",
+		77: "REASON_TOO_MANY_REQUESTS",
+		78: "REASON_PRIVATE_TABLE",
+		79: "REASON_KICKED",
+		80: "REASON_UNKNOWN_MATCH",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":         0,
@@ -275,6 +327,13 @@ var (
 		"REASON_TABLE_CLOSED":        34,
 		"REASON_NOT_IN_MATCH":        35,
 		"REASON_MESSAGE_TOO_LARGE":   36,
+		"REASON_NOT_HOST":            37,
+		"REASON_NOT_IN_LOBBY":        38,
+		"REASON_NO_SUCH_SEAT":        39,
+		"REASON_SEAT_TAKEN":          40,
+		"REASON_SEAT_EMPTY":          41,
+		"REASON_NOT_ENDED":           42,
+		"REASON_NO_HINTS":            43,
 		"REASON_TABLE_FULL":          60,
 		"REASON_MALFORMED_REQUEST":   61,
 		"REASON_UNKNOWN_FIELD":       62,
@@ -291,6 +350,11 @@ var (
 		"REASON_REQUEST_TOO_LARGE":   73,
 		"REASON_TABLE_CROWDED":       74,
 		"REASON_FORFEITED":           75,
+		"REASON_UNKNOWN_CODE":        76,
+		"REASON_TOO_MANY_REQUESTS":   77,
+		"REASON_PRIVATE_TABLE":       78,
+		"REASON_KICKED":              79,
+		"REASON_UNKNOWN_MATCH":       80,
 	}
 )
 
@@ -374,6 +438,136 @@ func (Role) EnumDescriptor() ([]byte, []int) {
 	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{2}
 }
 
+// EmoteKind is an emote. The list is fixed: nobody can write anything.
+type EmoteKind int32
+
+const (
+	// Never sent.
+	EmoteKind_EMOTE_KIND_UNSPECIFIED EmoteKind = 0
+	// Hello.
+	EmoteKind_EMOTE_KIND_HELLO EmoteKind = 1
+	// Good luck.
+	EmoteKind_EMOTE_KIND_GOOD_LUCK EmoteKind = 2
+	// Well done.
+	EmoteKind_EMOTE_KIND_WELL_DONE EmoteKind = 3
+	// Wow.
+	EmoteKind_EMOTE_KIND_WOW EmoteKind = 4
+	// Thinking.
+	EmoteKind_EMOTE_KIND_THINKING EmoteKind = 5
+	// Oops.
+	EmoteKind_EMOTE_KIND_OOPS EmoteKind = 6
+	// Thanks.
+	EmoteKind_EMOTE_KIND_THANKS EmoteKind = 7
+	// Good game.
+	EmoteKind_EMOTE_KIND_GOOD_GAME EmoteKind = 8
+)
+
+// Enum value maps for EmoteKind.
+var (
+	EmoteKind_name = map[int32]string{
+		0: "EMOTE_KIND_UNSPECIFIED",
+		1: "EMOTE_KIND_HELLO",
+		2: "EMOTE_KIND_GOOD_LUCK",
+		3: "EMOTE_KIND_WELL_DONE",
+		4: "EMOTE_KIND_WOW",
+		5: "EMOTE_KIND_THINKING",
+		6: "EMOTE_KIND_OOPS",
+		7: "EMOTE_KIND_THANKS",
+		8: "EMOTE_KIND_GOOD_GAME",
+	}
+	EmoteKind_value = map[string]int32{
+		"EMOTE_KIND_UNSPECIFIED": 0,
+		"EMOTE_KIND_HELLO":       1,
+		"EMOTE_KIND_GOOD_LUCK":   2,
+		"EMOTE_KIND_WELL_DONE":   3,
+		"EMOTE_KIND_WOW":         4,
+		"EMOTE_KIND_THINKING":    5,
+		"EMOTE_KIND_OOPS":        6,
+		"EMOTE_KIND_THANKS":      7,
+		"EMOTE_KIND_GOOD_GAME":   8,
+	}
+)
+
+func (x EmoteKind) Enum() *EmoteKind {
+	p := new(EmoteKind)
+	*p = x
+	return p
+}
+
+func (x EmoteKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (EmoteKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_set3d_v1_wire_proto_enumTypes[3].Descriptor()
+}
+
+func (EmoteKind) Type() protoreflect.EnumType {
+	return &file_set3d_v1_wire_proto_enumTypes[3]
+}
+
+func (x EmoteKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use EmoteKind.Descriptor instead.
+func (EmoteKind) EnumDescriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{3}
+}
+
+// StartMode is what starts the match of a table.
+type StartMode int32
+
+const (
+	// Never sent.
+	StartMode_START_MODE_UNSPECIFIED StartMode = 0
+	// All seats are taken and their players are here.
+	StartMode_START_MODE_FULL StartMode = 1
+	// All who sit are ready, and the countdown has run.
+	StartMode_START_MODE_READY StartMode = 2
+)
+
+// Enum value maps for StartMode.
+var (
+	StartMode_name = map[int32]string{
+		0: "START_MODE_UNSPECIFIED",
+		1: "START_MODE_FULL",
+		2: "START_MODE_READY",
+	}
+	StartMode_value = map[string]int32{
+		"START_MODE_UNSPECIFIED": 0,
+		"START_MODE_FULL":        1,
+		"START_MODE_READY":       2,
+	}
+)
+
+func (x StartMode) Enum() *StartMode {
+	p := new(StartMode)
+	*p = x
+	return p
+}
+
+func (x StartMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (StartMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_set3d_v1_wire_proto_enumTypes[4].Descriptor()
+}
+
+func (StartMode) Type() protoreflect.EnumType {
+	return &file_set3d_v1_wire_proto_enumTypes[4]
+}
+
+func (x StartMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use StartMode.Descriptor instead.
+func (StartMode) EnumDescriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{4}
+}
+
 // RefillPolicy says when claimed slots are refilled.
 type RefillPolicy int32
 
@@ -411,11 +605,11 @@ func (x RefillPolicy) String() string {
 }
 
 func (RefillPolicy) Descriptor() protoreflect.EnumDescriptor {
-	return file_set3d_v1_wire_proto_enumTypes[3].Descriptor()
+	return file_set3d_v1_wire_proto_enumTypes[5].Descriptor()
 }
 
 func (RefillPolicy) Type() protoreflect.EnumType {
-	return &file_set3d_v1_wire_proto_enumTypes[3]
+	return &file_set3d_v1_wire_proto_enumTypes[5]
 }
 
 func (x RefillPolicy) Number() protoreflect.EnumNumber {
@@ -424,7 +618,7 @@ func (x RefillPolicy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RefillPolicy.Descriptor instead.
 func (RefillPolicy) EnumDescriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{3}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{5}
 }
 
 // PenaltyMode says what a wrong claim costs. C# PenaltyMode is this less one.
@@ -468,11 +662,11 @@ func (x PenaltyMode) String() string {
 }
 
 func (PenaltyMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_set3d_v1_wire_proto_enumTypes[4].Descriptor()
+	return file_set3d_v1_wire_proto_enumTypes[6].Descriptor()
 }
 
 func (PenaltyMode) Type() protoreflect.EnumType {
-	return &file_set3d_v1_wire_proto_enumTypes[4]
+	return &file_set3d_v1_wire_proto_enumTypes[6]
 }
 
 func (x PenaltyMode) Number() protoreflect.EnumNumber {
@@ -481,7 +675,7 @@ func (x PenaltyMode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PenaltyMode.Descriptor instead.
 func (PenaltyMode) EnumDescriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{4}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{6}
 }
 
 // BoardState is the state of the shared board. While it is IDLE each player's own selection decides what the C#
@@ -534,11 +728,11 @@ func (x BoardState) String() string {
 }
 
 func (BoardState) Descriptor() protoreflect.EnumDescriptor {
-	return file_set3d_v1_wire_proto_enumTypes[5].Descriptor()
+	return file_set3d_v1_wire_proto_enumTypes[7].Descriptor()
 }
 
 func (BoardState) Type() protoreflect.EnumType {
-	return &file_set3d_v1_wire_proto_enumTypes[5]
+	return &file_set3d_v1_wire_proto_enumTypes[7]
 }
 
 func (x BoardState) Number() protoreflect.EnumNumber {
@@ -547,7 +741,7 @@ func (x BoardState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BoardState.Descriptor instead.
 func (BoardState) EnumDescriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{5}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{7}
 }
 
 // DealCause is why cards were dealt.
@@ -591,11 +785,11 @@ func (x DealCause) String() string {
 }
 
 func (DealCause) Descriptor() protoreflect.EnumDescriptor {
-	return file_set3d_v1_wire_proto_enumTypes[6].Descriptor()
+	return file_set3d_v1_wire_proto_enumTypes[8].Descriptor()
 }
 
 func (DealCause) Type() protoreflect.EnumType {
-	return &file_set3d_v1_wire_proto_enumTypes[6]
+	return &file_set3d_v1_wire_proto_enumTypes[8]
 }
 
 func (x DealCause) Number() protoreflect.EnumNumber {
@@ -604,7 +798,7 @@ func (x DealCause) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DealCause.Descriptor instead.
 func (DealCause) EnumDescriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{6}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{8}
 }
 
 // ForfeitCause is why a player is out for good.
@@ -644,11 +838,11 @@ func (x ForfeitCause) String() string {
 }
 
 func (ForfeitCause) Descriptor() protoreflect.EnumDescriptor {
-	return file_set3d_v1_wire_proto_enumTypes[7].Descriptor()
+	return file_set3d_v1_wire_proto_enumTypes[9].Descriptor()
 }
 
 func (ForfeitCause) Type() protoreflect.EnumType {
-	return &file_set3d_v1_wire_proto_enumTypes[7]
+	return &file_set3d_v1_wire_proto_enumTypes[9]
 }
 
 func (x ForfeitCause) Number() protoreflect.EnumNumber {
@@ -657,7 +851,7 @@ func (x ForfeitCause) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ForfeitCause.Descriptor instead.
 func (ForfeitCause) EnumDescriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{7}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{9}
 }
 
 // EndReason is why a match ended.
@@ -713,11 +907,11 @@ func (x EndReason) String() string {
 }
 
 func (EndReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_set3d_v1_wire_proto_enumTypes[8].Descriptor()
+	return file_set3d_v1_wire_proto_enumTypes[10].Descriptor()
 }
 
 func (EndReason) Type() protoreflect.EnumType {
-	return &file_set3d_v1_wire_proto_enumTypes[8]
+	return &file_set3d_v1_wire_proto_enumTypes[10]
 }
 
 func (x EndReason) Number() protoreflect.EnumNumber {
@@ -726,7 +920,7 @@ func (x EndReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use EndReason.Descriptor instead.
 func (EndReason) EnumDescriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{8}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{10}
 }
 
 // BotLevel is how well a bot plays.
@@ -770,11 +964,11 @@ func (x BotLevel) String() string {
 }
 
 func (BotLevel) Descriptor() protoreflect.EnumDescriptor {
-	return file_set3d_v1_wire_proto_enumTypes[9].Descriptor()
+	return file_set3d_v1_wire_proto_enumTypes[11].Descriptor()
 }
 
 func (BotLevel) Type() protoreflect.EnumType {
-	return &file_set3d_v1_wire_proto_enumTypes[9]
+	return &file_set3d_v1_wire_proto_enumTypes[11]
 }
 
 func (x BotLevel) Number() protoreflect.EnumNumber {
@@ -783,7 +977,7 @@ func (x BotLevel) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BotLevel.Descriptor instead.
 func (BotLevel) EnumDescriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{9}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{11}
 }
 
 // NoticeKind is what a player is told.
@@ -804,6 +998,11 @@ const (
 	NoticeKind_NOTICE_KIND_SUSPENDED NoticeKind = 5
 	// The table has closed; nothing more comes.
 	NoticeKind_NOTICE_KIND_CLOSED NoticeKind = 6
+	// The receiver has done nothing for long; Notice.grace_ms says when the seat is forfeited.
+	NoticeKind_NOTICE_KIND_IDLE NoticeKind = 7
+	// The receiver's seat went to another session of the same user again and again; reconnecting by itself would only go on
+	// with that. Ask the player first.
+	NoticeKind_NOTICE_KIND_CONTESTED NoticeKind = 8
 )
 
 // Enum value maps for NoticeKind.
@@ -816,6 +1015,8 @@ var (
 		4: "NOTICE_KIND_SEAT_FORFEITED",
 		5: "NOTICE_KIND_SUSPENDED",
 		6: "NOTICE_KIND_CLOSED",
+		7: "NOTICE_KIND_IDLE",
+		8: "NOTICE_KIND_CONTESTED",
 	}
 	NoticeKind_value = map[string]int32{
 		"NOTICE_KIND_UNSPECIFIED":    0,
@@ -825,6 +1026,8 @@ var (
 		"NOTICE_KIND_SEAT_FORFEITED": 4,
 		"NOTICE_KIND_SUSPENDED":      5,
 		"NOTICE_KIND_CLOSED":         6,
+		"NOTICE_KIND_IDLE":           7,
+		"NOTICE_KIND_CONTESTED":      8,
 	}
 )
 
@@ -839,11 +1042,11 @@ func (x NoticeKind) String() string {
 }
 
 func (NoticeKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_set3d_v1_wire_proto_enumTypes[10].Descriptor()
+	return file_set3d_v1_wire_proto_enumTypes[12].Descriptor()
 }
 
 func (NoticeKind) Type() protoreflect.EnumType {
-	return &file_set3d_v1_wire_proto_enumTypes[10]
+	return &file_set3d_v1_wire_proto_enumTypes[12]
 }
 
 func (x NoticeKind) Number() protoreflect.EnumNumber {
@@ -852,7 +1055,7 @@ func (x NoticeKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use NoticeKind.Descriptor instead.
 func (NoticeKind) EnumDescriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{10}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{12}
 }
 
 // Stamp is on every server message: when it was made and which state it belongs to.
@@ -1105,6 +1308,338 @@ func (x *Ping) GetClientTimeMs() uint64 {
 	return 0
 }
 
+// SetReady says whether the sender is ready to start. A lobby starts when all seats that are taken are ready, at least
+// TableSettings.min_players of them.
+type SetReady struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ready, or no longer.
+	Ready         bool `protobuf:"varint,1,opt,name=ready,proto3" json:"ready,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetReady) Reset() {
+	*x = SetReady{}
+	mi := &file_set3d_v1_wire_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetReady) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetReady) ProtoMessage() {}
+
+func (x *SetReady) ProtoReflect() protoreflect.Message {
+	mi := &file_set3d_v1_wire_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetReady.ProtoReflect.Descriptor instead.
+func (*SetReady) Descriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SetReady) GetReady() bool {
+	if x != nil {
+		return x.Ready
+	}
+	return false
+}
+
+// TakeSeat takes a seat in the lobby: a spectator sits down, a player moves.
+type TakeSeat struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The seat; the lowest free one when absent.
+	Seat          *uint32 `protobuf:"varint,1,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TakeSeat) Reset() {
+	*x = TakeSeat{}
+	mi := &file_set3d_v1_wire_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TakeSeat) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TakeSeat) ProtoMessage() {}
+
+func (x *TakeSeat) ProtoReflect() protoreflect.Message {
+	mi := &file_set3d_v1_wire_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TakeSeat.ProtoReflect.Descriptor instead.
+func (*TakeSeat) Descriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *TakeSeat) GetSeat() uint32 {
+	if x != nil && x.Seat != nil {
+		return *x.Seat
+	}
+	return 0
+}
+
+// AddBot seats a bot in the lobby. Host only.
+type AddBot struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How well it plays.
+	Level BotLevel `protobuf:"varint,1,opt,name=level,proto3,enum=set3d.v1.BotLevel" json:"level,omitempty"`
+	// The seat; the lowest free one when absent.
+	Seat          *uint32 `protobuf:"varint,2,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddBot) Reset() {
+	*x = AddBot{}
+	mi := &file_set3d_v1_wire_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddBot) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddBot) ProtoMessage() {}
+
+func (x *AddBot) ProtoReflect() protoreflect.Message {
+	mi := &file_set3d_v1_wire_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddBot.ProtoReflect.Descriptor instead.
+func (*AddBot) Descriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *AddBot) GetLevel() BotLevel {
+	if x != nil {
+		return x.Level
+	}
+	return BotLevel_BOT_LEVEL_UNSPECIFIED
+}
+
+func (x *AddBot) GetSeat() uint32 {
+	if x != nil && x.Seat != nil {
+		return *x.Seat
+	}
+	return 0
+}
+
+// Kick removes a player or a bot in the lobby; a player cannot come back to this table. Host only.
+type Kick struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The seat to be emptied.
+	Seat          uint32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Kick) Reset() {
+	*x = Kick{}
+	mi := &file_set3d_v1_wire_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Kick) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Kick) ProtoMessage() {}
+
+func (x *Kick) ProtoReflect() protoreflect.Message {
+	mi := &file_set3d_v1_wire_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Kick.ProtoReflect.Descriptor instead.
+func (*Kick) Descriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Kick) GetSeat() uint32 {
+	if x != nil {
+		return x.Seat
+	}
+	return 0
+}
+
+// VoteRematch says whether the sender wants another match. When all who are still here do, everybody gets a Rematch.
+type VoteRematch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Wants one, or no longer.
+	Wants         bool `protobuf:"varint,1,opt,name=wants,proto3" json:"wants,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VoteRematch) Reset() {
+	*x = VoteRematch{}
+	mi := &file_set3d_v1_wire_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VoteRematch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VoteRematch) ProtoMessage() {}
+
+func (x *VoteRematch) ProtoReflect() protoreflect.Message {
+	mi := &file_set3d_v1_wire_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VoteRematch.ProtoReflect.Descriptor instead.
+func (*VoteRematch) Descriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *VoteRematch) GetWants() bool {
+	if x != nil {
+		return x.Wants
+	}
+	return false
+}
+
+// ShowEmote shows an emote to everybody at the table. Players only, at most 2 a second.
+type ShowEmote struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which.
+	Emote         EmoteKind `protobuf:"varint,1,opt,name=emote,proto3,enum=set3d.v1.EmoteKind" json:"emote,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShowEmote) Reset() {
+	*x = ShowEmote{}
+	mi := &file_set3d_v1_wire_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShowEmote) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShowEmote) ProtoMessage() {}
+
+func (x *ShowEmote) ProtoReflect() protoreflect.Message {
+	mi := &file_set3d_v1_wire_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShowEmote.ProtoReflect.Descriptor instead.
+func (*ShowEmote) Descriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ShowEmote) GetEmote() EmoteKind {
+	if x != nil {
+		return x.Emote
+	}
+	return EmoteKind_EMOTE_KIND_UNSPECIFIED
+}
+
+// RequestHint asks for a part of a Set on the board. Practice only.
+type RequestHint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many cards of one Set to show, 1-3.
+	Cards         uint32 `protobuf:"varint,1,opt,name=cards,proto3" json:"cards,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestHint) Reset() {
+	*x = RequestHint{}
+	mi := &file_set3d_v1_wire_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestHint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestHint) ProtoMessage() {}
+
+func (x *RequestHint) ProtoReflect() protoreflect.Message {
+	mi := &file_set3d_v1_wire_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestHint.ProtoReflect.Descriptor instead.
+func (*RequestHint) Descriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *RequestHint) GetCards() uint32 {
+	if x != nil {
+		return x.Cards
+	}
+	return 0
+}
+
 // Welcome is the whole state for one receiver: the first message after every join, and the answer to RequestSnapshot.
 type Welcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1131,14 +1666,16 @@ type Welcome struct {
 	// The verdict of the receiver's last judged claim, if there is one: it may have been lost with a connection.
 	LastVerdict *SetClaimed `protobuf:"bytes,11,opt,name=last_verdict,json=lastVerdict,proto3" json:"last_verdict,omitempty"`
 	// How the match ended, if it has.
-	Ended         *MatchEnded `protobuf:"bytes,12,opt,name=ended,proto3" json:"ended,omitempty"`
+	Ended *MatchEnded `protobuf:"bytes,12,opt,name=ended,proto3" json:"ended,omitempty"`
+	// What kind of table this is.
+	Settings      *TableSettings `protobuf:"bytes,13,opt,name=settings,proto3" json:"settings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[5]
+	mi := &file_set3d_v1_wire_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1150,7 +1687,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[5]
+	mi := &file_set3d_v1_wire_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1163,7 +1700,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{5}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Welcome) GetStamp() *Stamp {
@@ -1250,6 +1787,104 @@ func (x *Welcome) GetEnded() *MatchEnded {
 	return nil
 }
 
+func (x *Welcome) GetSettings() *TableSettings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+// TableSettings are fixed when the table is opened.
+type TableSettings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the rules: "classic", or "custom".
+	Preset string `protobuf:"bytes,1,opt,name=preset,proto3" json:"preset,omitempty"`
+	// What starts the match.
+	StartMode StartMode `protobuf:"varint,2,opt,name=start_mode,json=startMode,proto3,enum=set3d.v1.StartMode" json:"start_mode,omitempty"`
+	// With START_MODE_READY, how many seats must be taken, 1-8.
+	MinPlayers uint32 `protobuf:"varint,3,opt,name=min_players,json=minPlayers,proto3" json:"min_players,omitempty"`
+	// Whether the table is listed nowhere and joined by its code only.
+	Private bool `protobuf:"varint,4,opt,name=private,proto3" json:"private,omitempty"`
+	// The code by which others find the table. Empty when it has none.
+	Code string `protobuf:"bytes,5,opt,name=code,proto3" json:"code,omitempty"`
+	// Whether the match counts for a rating. Practice and matches with bots never do.
+	Ranked        bool `protobuf:"varint,6,opt,name=ranked,proto3" json:"ranked,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TableSettings) Reset() {
+	*x = TableSettings{}
+	mi := &file_set3d_v1_wire_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TableSettings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TableSettings) ProtoMessage() {}
+
+func (x *TableSettings) ProtoReflect() protoreflect.Message {
+	mi := &file_set3d_v1_wire_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TableSettings.ProtoReflect.Descriptor instead.
+func (*TableSettings) Descriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *TableSettings) GetPreset() string {
+	if x != nil {
+		return x.Preset
+	}
+	return ""
+}
+
+func (x *TableSettings) GetStartMode() StartMode {
+	if x != nil {
+		return x.StartMode
+	}
+	return StartMode_START_MODE_UNSPECIFIED
+}
+
+func (x *TableSettings) GetMinPlayers() uint32 {
+	if x != nil {
+		return x.MinPlayers
+	}
+	return 0
+}
+
+func (x *TableSettings) GetPrivate() bool {
+	if x != nil {
+		return x.Private
+	}
+	return false
+}
+
+func (x *TableSettings) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *TableSettings) GetRanked() bool {
+	if x != nil {
+		return x.Ranked
+	}
+	return false
+}
+
 // Timing is advice for the client: how long it waits for an answer before it does something about it.
 type Timing struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1267,7 +1902,7 @@ type Timing struct {
 
 func (x *Timing) Reset() {
 	*x = Timing{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[6]
+	mi := &file_set3d_v1_wire_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1279,7 +1914,7 @@ func (x *Timing) String() string {
 func (*Timing) ProtoMessage() {}
 
 func (x *Timing) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[6]
+	mi := &file_set3d_v1_wire_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1292,7 +1927,7 @@ func (x *Timing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timing.ProtoReflect.Descriptor instead.
 func (*Timing) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{6}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Timing) GetResendAfterMs() uint32 {
@@ -1356,7 +1991,7 @@ type Rules struct {
 
 func (x *Rules) Reset() {
 	*x = Rules{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[7]
+	mi := &file_set3d_v1_wire_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1368,7 +2003,7 @@ func (x *Rules) String() string {
 func (*Rules) ProtoMessage() {}
 
 func (x *Rules) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[7]
+	mi := &file_set3d_v1_wire_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1381,7 +2016,7 @@ func (x *Rules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rules.ProtoReflect.Descriptor instead.
 func (*Rules) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{7}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Rules) GetInitialBoardSize() uint32 {
@@ -1498,7 +2133,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[8]
+	mi := &file_set3d_v1_wire_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1510,7 +2145,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[8]
+	mi := &file_set3d_v1_wire_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1523,7 +2158,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{8}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Snapshot) GetBoard() []byte {
@@ -1620,7 +2255,7 @@ type Animation struct {
 
 func (x *Animation) Reset() {
 	*x = Animation{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[9]
+	mi := &file_set3d_v1_wire_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1632,7 +2267,7 @@ func (x *Animation) String() string {
 func (*Animation) ProtoMessage() {}
 
 func (x *Animation) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[9]
+	mi := &file_set3d_v1_wire_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1645,7 +2280,7 @@ func (x *Animation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Animation.ProtoReflect.Descriptor instead.
 func (*Animation) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{9}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Animation) GetSerial() uint32 {
@@ -1714,7 +2349,7 @@ type Update struct {
 
 func (x *Update) Reset() {
 	*x = Update{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[10]
+	mi := &file_set3d_v1_wire_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1726,7 +2361,7 @@ func (x *Update) String() string {
 func (*Update) ProtoMessage() {}
 
 func (x *Update) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[10]
+	mi := &file_set3d_v1_wire_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1739,7 +2374,7 @@ func (x *Update) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Update.ProtoReflect.Descriptor instead.
 func (*Update) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{10}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Update) GetStamp() *Stamp {
@@ -1795,7 +2430,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[11]
+	mi := &file_set3d_v1_wire_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1807,7 +2442,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[11]
+	mi := &file_set3d_v1_wire_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1820,7 +2455,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{11}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Event) GetAtMs() uint64 {
@@ -2000,7 +2635,7 @@ type MatchStarted struct {
 
 func (x *MatchStarted) Reset() {
 	*x = MatchStarted{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[12]
+	mi := &file_set3d_v1_wire_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2012,7 +2647,7 @@ func (x *MatchStarted) String() string {
 func (*MatchStarted) ProtoMessage() {}
 
 func (x *MatchStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[12]
+	mi := &file_set3d_v1_wire_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2025,7 +2660,7 @@ func (x *MatchStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatchStarted.ProtoReflect.Descriptor instead.
 func (*MatchStarted) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{12}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *MatchStarted) GetRules() *Rules {
@@ -2064,7 +2699,7 @@ type CardsDealt struct {
 
 func (x *CardsDealt) Reset() {
 	*x = CardsDealt{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[13]
+	mi := &file_set3d_v1_wire_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2076,7 +2711,7 @@ func (x *CardsDealt) String() string {
 func (*CardsDealt) ProtoMessage() {}
 
 func (x *CardsDealt) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[13]
+	mi := &file_set3d_v1_wire_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2089,7 +2724,7 @@ func (x *CardsDealt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CardsDealt.ProtoReflect.Descriptor instead.
 func (*CardsDealt) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{13}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CardsDealt) GetCause() DealCause {
@@ -2126,7 +2761,7 @@ type BoardRefilled struct {
 
 func (x *BoardRefilled) Reset() {
 	*x = BoardRefilled{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[14]
+	mi := &file_set3d_v1_wire_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2138,7 +2773,7 @@ func (x *BoardRefilled) String() string {
 func (*BoardRefilled) ProtoMessage() {}
 
 func (x *BoardRefilled) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[14]
+	mi := &file_set3d_v1_wire_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2151,7 +2786,7 @@ func (x *BoardRefilled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoardRefilled.ProtoReflect.Descriptor instead.
 func (*BoardRefilled) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{14}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *BoardRefilled) GetSlots() []byte {
@@ -2181,7 +2816,7 @@ type BoardExpanded struct {
 
 func (x *BoardExpanded) Reset() {
 	*x = BoardExpanded{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[15]
+	mi := &file_set3d_v1_wire_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2193,7 +2828,7 @@ func (x *BoardExpanded) String() string {
 func (*BoardExpanded) ProtoMessage() {}
 
 func (x *BoardExpanded) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[15]
+	mi := &file_set3d_v1_wire_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2206,7 +2841,7 @@ func (x *BoardExpanded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoardExpanded.ProtoReflect.Descriptor instead.
 func (*BoardExpanded) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{15}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *BoardExpanded) GetSlots() []byte {
@@ -2244,7 +2879,7 @@ type SetClaimed struct {
 
 func (x *SetClaimed) Reset() {
 	*x = SetClaimed{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[16]
+	mi := &file_set3d_v1_wire_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2256,7 +2891,7 @@ func (x *SetClaimed) String() string {
 func (*SetClaimed) ProtoMessage() {}
 
 func (x *SetClaimed) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[16]
+	mi := &file_set3d_v1_wire_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2269,7 +2904,7 @@ func (x *SetClaimed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetClaimed.ProtoReflect.Descriptor instead.
 func (*SetClaimed) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{16}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SetClaimed) GetSeat() uint32 {
@@ -2327,7 +2962,7 @@ type ScoreChanged struct {
 
 func (x *ScoreChanged) Reset() {
 	*x = ScoreChanged{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[17]
+	mi := &file_set3d_v1_wire_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2339,7 +2974,7 @@ func (x *ScoreChanged) String() string {
 func (*ScoreChanged) ProtoMessage() {}
 
 func (x *ScoreChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[17]
+	mi := &file_set3d_v1_wire_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2352,7 +2987,7 @@ func (x *ScoreChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreChanged.ProtoReflect.Descriptor instead.
 func (*ScoreChanged) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{17}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ScoreChanged) GetSeat() uint32 {
@@ -2386,7 +3021,7 @@ type PenaltyApplied struct {
 
 func (x *PenaltyApplied) Reset() {
 	*x = PenaltyApplied{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[18]
+	mi := &file_set3d_v1_wire_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2398,7 +3033,7 @@ func (x *PenaltyApplied) String() string {
 func (*PenaltyApplied) ProtoMessage() {}
 
 func (x *PenaltyApplied) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[18]
+	mi := &file_set3d_v1_wire_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2411,7 +3046,7 @@ func (x *PenaltyApplied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PenaltyApplied.ProtoReflect.Descriptor instead.
 func (*PenaltyApplied) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{18}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *PenaltyApplied) GetSeat() uint32 {
@@ -2455,7 +3090,7 @@ type PlayerForfeited struct {
 
 func (x *PlayerForfeited) Reset() {
 	*x = PlayerForfeited{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[19]
+	mi := &file_set3d_v1_wire_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2467,7 +3102,7 @@ func (x *PlayerForfeited) String() string {
 func (*PlayerForfeited) ProtoMessage() {}
 
 func (x *PlayerForfeited) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[19]
+	mi := &file_set3d_v1_wire_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2480,7 +3115,7 @@ func (x *PlayerForfeited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlayerForfeited.ProtoReflect.Descriptor instead.
 func (*PlayerForfeited) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{19}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PlayerForfeited) GetSeat() uint32 {
@@ -2523,7 +3158,7 @@ type MatchEnded struct {
 
 func (x *MatchEnded) Reset() {
 	*x = MatchEnded{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[20]
+	mi := &file_set3d_v1_wire_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2535,7 +3170,7 @@ func (x *MatchEnded) String() string {
 func (*MatchEnded) ProtoMessage() {}
 
 func (x *MatchEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[20]
+	mi := &file_set3d_v1_wire_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2548,7 +3183,7 @@ func (x *MatchEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatchEnded.ProtoReflect.Descriptor instead.
 func (*MatchEnded) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{20}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *MatchEnded) GetReason() EndReason {
@@ -2646,7 +3281,7 @@ type FinalScore struct {
 
 func (x *FinalScore) Reset() {
 	*x = FinalScore{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[21]
+	mi := &file_set3d_v1_wire_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2658,7 +3293,7 @@ func (x *FinalScore) String() string {
 func (*FinalScore) ProtoMessage() {}
 
 func (x *FinalScore) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[21]
+	mi := &file_set3d_v1_wire_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2671,7 +3306,7 @@ func (x *FinalScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinalScore.ProtoReflect.Descriptor instead.
 func (*FinalScore) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{21}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *FinalScore) GetSeat() uint32 {
@@ -2722,7 +3357,7 @@ type ClaimResult struct {
 
 func (x *ClaimResult) Reset() {
 	*x = ClaimResult{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[22]
+	mi := &file_set3d_v1_wire_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2734,7 +3369,7 @@ func (x *ClaimResult) String() string {
 func (*ClaimResult) ProtoMessage() {}
 
 func (x *ClaimResult) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[22]
+	mi := &file_set3d_v1_wire_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2747,7 +3382,7 @@ func (x *ClaimResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimResult.ProtoReflect.Descriptor instead.
 func (*ClaimResult) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{22}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ClaimResult) GetStamp() *Stamp {
@@ -2823,7 +3458,7 @@ type ClaimRefused struct {
 
 func (x *ClaimRefused) Reset() {
 	*x = ClaimRefused{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[23]
+	mi := &file_set3d_v1_wire_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2835,7 +3470,7 @@ func (x *ClaimRefused) String() string {
 func (*ClaimRefused) ProtoMessage() {}
 
 func (x *ClaimRefused) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[23]
+	mi := &file_set3d_v1_wire_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2848,7 +3483,7 @@ func (x *ClaimRefused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimRefused.ProtoReflect.Descriptor instead.
 func (*ClaimRefused) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{23}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ClaimRefused) GetReason() Reason {
@@ -2884,14 +3519,16 @@ type Roster struct {
 	// Unix time in ms at which the countdown ends. Absent when none runs.
 	CountdownEndsUnixMs *uint64 `protobuf:"varint,4,opt,name=countdown_ends_unix_ms,json=countdownEndsUnixMs,proto3,oneof" json:"countdown_ends_unix_ms,omitempty"`
 	// How many watch.
-	Spectators    uint32 `protobuf:"varint,5,opt,name=spectators,proto3" json:"spectators,omitempty"`
+	Spectators uint32 `protobuf:"varint,5,opt,name=spectators,proto3" json:"spectators,omitempty"`
+	// Bit s is set when seat s wants a rematch. After the end only.
+	RematchVotes  uint32 `protobuf:"varint,6,opt,name=rematch_votes,json=rematchVotes,proto3" json:"rematch_votes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Roster) Reset() {
 	*x = Roster{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[24]
+	mi := &file_set3d_v1_wire_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2903,7 +3540,7 @@ func (x *Roster) String() string {
 func (*Roster) ProtoMessage() {}
 
 func (x *Roster) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[24]
+	mi := &file_set3d_v1_wire_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2916,7 +3553,7 @@ func (x *Roster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Roster.ProtoReflect.Descriptor instead.
 func (*Roster) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{24}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Roster) GetStamp() *Stamp {
@@ -2954,6 +3591,13 @@ func (x *Roster) GetSpectators() uint32 {
 	return 0
 }
 
+func (x *Roster) GetRematchVotes() uint32 {
+	if x != nil {
+		return x.RematchVotes
+	}
+	return 0
+}
+
 // Seat is one seat of the table.
 type Seat struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2972,14 +3616,16 @@ type Seat struct {
 	// The bot's level. Unspecified for a human.
 	BotLevel BotLevel `protobuf:"varint,7,opt,name=bot_level,json=botLevel,proto3,enum=set3d.v1.BotLevel" json:"bot_level,omitempty"`
 	// Whether the player has forfeited.
-	Forfeited     bool `protobuf:"varint,8,opt,name=forfeited,proto3" json:"forfeited,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Forfeited bool `protobuf:"varint,8,opt,name=forfeited,proto3" json:"forfeited,omitempty"`
+	// Unix time in ms until which the seat is reserved for a user who is not here yet. Absent when it is not.
+	ReservedUntilUnixMs *uint64 `protobuf:"varint,9,opt,name=reserved_until_unix_ms,json=reservedUntilUnixMs,proto3,oneof" json:"reserved_until_unix_ms,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *Seat) Reset() {
 	*x = Seat{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[25]
+	mi := &file_set3d_v1_wire_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2991,7 +3637,7 @@ func (x *Seat) String() string {
 func (*Seat) ProtoMessage() {}
 
 func (x *Seat) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[25]
+	mi := &file_set3d_v1_wire_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3004,7 +3650,7 @@ func (x *Seat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seat.ProtoReflect.Descriptor instead.
 func (*Seat) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{25}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Seat) GetUserId() string {
@@ -3063,6 +3709,13 @@ func (x *Seat) GetForfeited() bool {
 	return false
 }
 
+func (x *Seat) GetReservedUntilUnixMs() uint64 {
+	if x != nil && x.ReservedUntilUnixMs != nil {
+		return *x.ReservedUntilUnixMs
+	}
+	return 0
+}
+
 // Pong answers a Ping.
 type Pong struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3076,7 +3729,7 @@ type Pong struct {
 
 func (x *Pong) Reset() {
 	*x = Pong{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[26]
+	mi := &file_set3d_v1_wire_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3088,7 +3741,7 @@ func (x *Pong) String() string {
 func (*Pong) ProtoMessage() {}
 
 func (x *Pong) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[26]
+	mi := &file_set3d_v1_wire_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3101,7 +3754,7 @@ func (x *Pong) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pong.ProtoReflect.Descriptor instead.
 func (*Pong) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{26}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Pong) GetStamp() *Stamp {
@@ -3127,7 +3780,7 @@ type Notice struct {
 	Kind NoticeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=set3d.v1.NoticeKind" json:"kind,omitempty"`
 	// For NOTICE_KIND_SEAT_FORFEITED: the seat.
 	Seat *uint32 `protobuf:"varint,3,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
-	// For NOTICE_KIND_SHUTDOWN: ms until the server is gone.
+	// For NOTICE_KIND_SHUTDOWN: ms until the server is gone. For NOTICE_KIND_IDLE: ms until the seat is forfeited.
 	GraceMs       uint32 `protobuf:"varint,4,opt,name=grace_ms,json=graceMs,proto3" json:"grace_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3135,7 +3788,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[27]
+	mi := &file_set3d_v1_wire_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3147,7 +3800,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[27]
+	mi := &file_set3d_v1_wire_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3160,7 +3813,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{27}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Notice) GetStamp() *Stamp {
@@ -3208,7 +3861,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_set3d_v1_wire_proto_msgTypes[28]
+	mi := &file_set3d_v1_wire_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3220,7 +3873,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_set3d_v1_wire_proto_msgTypes[28]
+	mi := &file_set3d_v1_wire_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3233,7 +3886,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{28}
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Error) GetStamp() *Stamp {
@@ -3264,6 +3917,198 @@ func (x *Error) GetDetail() string {
 	return ""
 }
 
+// Hint answers a RequestHint.
+type Hint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When, and which state.
+	Stamp *Stamp `protobuf:"bytes,1,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	// Cards of one Set on the board, as many as asked for, one byte each. Empty while the board is locked.
+	Cards         []byte `protobuf:"bytes,2,opt,name=cards,proto3" json:"cards,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Hint) Reset() {
+	*x = Hint{}
+	mi := &file_set3d_v1_wire_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Hint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Hint) ProtoMessage() {}
+
+func (x *Hint) ProtoReflect() protoreflect.Message {
+	mi := &file_set3d_v1_wire_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Hint.ProtoReflect.Descriptor instead.
+func (*Hint) Descriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *Hint) GetStamp() *Stamp {
+	if x != nil {
+		return x.Stamp
+	}
+	return nil
+}
+
+func (x *Hint) GetCards() []byte {
+	if x != nil {
+		return x.Cards
+	}
+	return nil
+}
+
+// EmoteShown shows a player's emote.
+type EmoteShown struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When, and which state.
+	Stamp *Stamp `protobuf:"bytes,1,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	// Whose.
+	Seat uint32 `protobuf:"varint,2,opt,name=seat,proto3" json:"seat,omitempty"`
+	// Which.
+	Emote         EmoteKind `protobuf:"varint,3,opt,name=emote,proto3,enum=set3d.v1.EmoteKind" json:"emote,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EmoteShown) Reset() {
+	*x = EmoteShown{}
+	mi := &file_set3d_v1_wire_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmoteShown) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmoteShown) ProtoMessage() {}
+
+func (x *EmoteShown) ProtoReflect() protoreflect.Message {
+	mi := &file_set3d_v1_wire_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmoteShown.ProtoReflect.Descriptor instead.
+func (*EmoteShown) Descriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *EmoteShown) GetStamp() *Stamp {
+	if x != nil {
+		return x.Stamp
+	}
+	return nil
+}
+
+func (x *EmoteShown) GetSeat() uint32 {
+	if x != nil {
+		return x.Seat
+	}
+	return 0
+}
+
+func (x *EmoteShown) GetEmote() EmoteKind {
+	if x != nil {
+		return x.Emote
+	}
+	return EmoteKind_EMOTE_KIND_UNSPECIFIED
+}
+
+// Rematch says where the next match is. Everybody gets the same.
+type Rematch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When, and which state.
+	Stamp *Stamp `protobuf:"bytes,1,opt,name=stamp,proto3" json:"stamp,omitempty"`
+	// The Nakama match to join; a seat is reserved there for each player of this one who wanted it.
+	MatchId string `protobuf:"bytes,2,opt,name=match_id,json=matchId,proto3" json:"match_id,omitempty"`
+	// Its table id.
+	TableId string `protobuf:"bytes,3,opt,name=table_id,json=tableId,proto3" json:"table_id,omitempty"`
+	// For how long the seats are reserved, in ms.
+	ReservedMs    uint32 `protobuf:"varint,4,opt,name=reserved_ms,json=reservedMs,proto3" json:"reserved_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rematch) Reset() {
+	*x = Rematch{}
+	mi := &file_set3d_v1_wire_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rematch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rematch) ProtoMessage() {}
+
+func (x *Rematch) ProtoReflect() protoreflect.Message {
+	mi := &file_set3d_v1_wire_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rematch.ProtoReflect.Descriptor instead.
+func (*Rematch) Descriptor() ([]byte, []int) {
+	return file_set3d_v1_wire_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *Rematch) GetStamp() *Stamp {
+	if x != nil {
+		return x.Stamp
+	}
+	return nil
+}
+
+func (x *Rematch) GetMatchId() string {
+	if x != nil {
+		return x.MatchId
+	}
+	return ""
+}
+
+func (x *Rematch) GetTableId() string {
+	if x != nil {
+		return x.TableId
+	}
+	return ""
+}
+
+func (x *Rematch) GetReservedMs() uint32 {
+	if x != nil {
+		return x.ReservedMs
+	}
+	return 0
+}
+
 var File_set3d_v1_wire_proto protoreflect.FileDescriptor
 
 const file_set3d_v1_wire_proto_rawDesc = "" +
@@ -3280,7 +4125,24 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\aForfeit\"\x11\n" +
 	"\x0fRequestSnapshot\",\n" +
 	"\x04Ping\x12$\n" +
-	"\x0eclient_time_ms\x18\x01 \x01(\x04R\fclientTimeMs\"\xec\x03\n" +
+	"\x0eclient_time_ms\x18\x01 \x01(\x04R\fclientTimeMs\" \n" +
+	"\bSetReady\x12\x14\n" +
+	"\x05ready\x18\x01 \x01(\bR\x05ready\",\n" +
+	"\bTakeSeat\x12\x17\n" +
+	"\x04seat\x18\x01 \x01(\rH\x00R\x04seat\x88\x01\x01B\a\n" +
+	"\x05_seat\"T\n" +
+	"\x06AddBot\x12(\n" +
+	"\x05level\x18\x01 \x01(\x0e2\x12.set3d.v1.BotLevelR\x05level\x12\x17\n" +
+	"\x04seat\x18\x02 \x01(\rH\x00R\x04seat\x88\x01\x01B\a\n" +
+	"\x05_seat\"\x1a\n" +
+	"\x04Kick\x12\x12\n" +
+	"\x04seat\x18\x01 \x01(\rR\x04seat\"#\n" +
+	"\vVoteRematch\x12\x14\n" +
+	"\x05wants\x18\x01 \x01(\bR\x05wants\"6\n" +
+	"\tShowEmote\x12)\n" +
+	"\x05emote\x18\x01 \x01(\x0e2\x13.set3d.v1.EmoteKindR\x05emote\"#\n" +
+	"\vRequestHint\x12\x14\n" +
+	"\x05cards\x18\x01 \x01(\rR\x05cards\"\xa1\x04\n" +
 	"\aWelcome\x12%\n" +
 	"\x05stamp\x18\x01 \x01(\v2\x0f.set3d.v1.StampR\x05stamp\x12)\n" +
 	"\x10protocol_version\x18\x02 \x01(\rR\x0fprotocolVersion\x12\x19\n" +
@@ -3296,8 +4158,18 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x06timing\x18\n" +
 	" \x01(\v2\x10.set3d.v1.TimingR\x06timing\x127\n" +
 	"\flast_verdict\x18\v \x01(\v2\x14.set3d.v1.SetClaimedR\vlastVerdict\x12*\n" +
-	"\x05ended\x18\f \x01(\v2\x14.set3d.v1.MatchEndedR\x05endedB\a\n" +
-	"\x05_seat\"\xab\x01\n" +
+	"\x05ended\x18\f \x01(\v2\x14.set3d.v1.MatchEndedR\x05ended\x123\n" +
+	"\bsettings\x18\r \x01(\v2\x17.set3d.v1.TableSettingsR\bsettingsB\a\n" +
+	"\x05_seat\"\xc2\x01\n" +
+	"\rTableSettings\x12\x16\n" +
+	"\x06preset\x18\x01 \x01(\tR\x06preset\x122\n" +
+	"\n" +
+	"start_mode\x18\x02 \x01(\x0e2\x13.set3d.v1.StartModeR\tstartMode\x12\x1f\n" +
+	"\vmin_players\x18\x03 \x01(\rR\n" +
+	"minPlayers\x12\x18\n" +
+	"\aprivate\x18\x04 \x01(\bR\aprivate\x12\x12\n" +
+	"\x04code\x18\x05 \x01(\tR\x04code\x12\x16\n" +
+	"\x06ranked\x18\x06 \x01(\bR\x06ranked\"\xab\x01\n" +
 	"\x06Timing\x12&\n" +
 	"\x0fresend_after_ms\x18\x01 \x01(\rR\rresendAfterMs\x12'\n" +
 	"\x10give_up_after_ms\x18\x02 \x01(\rR\rgiveUpAfterMs\x12,\n" +
@@ -3427,7 +4299,7 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\fClaimRefused\x12(\n" +
 	"\x06reason\x18\x01 \x01(\x0e2\x10.set3d.v1.ReasonR\x06reason\x12#\n" +
 	"\rmissing_cards\x18\x02 \x01(\fR\fmissingCards\x12\x1e\n" +
-	"\vretry_at_ms\x18\x03 \x01(\x04R\tretryAtMs\"\xfa\x01\n" +
+	"\vretry_at_ms\x18\x03 \x01(\x04R\tretryAtMs\"\x9f\x02\n" +
 	"\x06Roster\x12%\n" +
 	"\x05stamp\x18\x01 \x01(\v2\x0f.set3d.v1.StampR\x05stamp\x12$\n" +
 	"\x05seats\x18\x02 \x03(\v2\x0e.set3d.v1.SeatR\x05seats\x12 \n" +
@@ -3435,10 +4307,11 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x16countdown_ends_unix_ms\x18\x04 \x01(\x04H\x01R\x13countdownEndsUnixMs\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"spectators\x18\x05 \x01(\rR\n" +
-	"spectatorsB\f\n" +
+	"spectators\x12#\n" +
+	"\rrematch_votes\x18\x06 \x01(\rR\frematchVotesB\f\n" +
 	"\n" +
 	"_host_seatB\x19\n" +
-	"\x17_countdown_ends_unix_ms\"\x9f\x02\n" +
+	"\x17_countdown_ends_unix_ms\"\xf4\x02\n" +
 	"\x04Seat\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x1d\n" +
@@ -3448,8 +4321,10 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\rheld_until_ms\x18\x05 \x01(\x04H\x00R\vheldUntilMs\x88\x01\x01\x12\x14\n" +
 	"\x05ready\x18\x06 \x01(\bR\x05ready\x12/\n" +
 	"\tbot_level\x18\a \x01(\x0e2\x12.set3d.v1.BotLevelR\bbotLevel\x12\x1c\n" +
-	"\tforfeited\x18\b \x01(\bR\tforfeitedB\x10\n" +
-	"\x0e_held_until_ms\"S\n" +
+	"\tforfeited\x18\b \x01(\bR\tforfeited\x128\n" +
+	"\x16reserved_until_unix_ms\x18\t \x01(\x04H\x01R\x13reservedUntilUnixMs\x88\x01\x01B\x10\n" +
+	"\x0e_held_until_msB\x19\n" +
+	"\x17_reserved_until_unix_ms\"S\n" +
 	"\x04Pong\x12%\n" +
 	"\x05stamp\x18\x01 \x01(\v2\x0f.set3d.v1.StampR\x05stamp\x12$\n" +
 	"\x0eclient_time_ms\x18\x02 \x01(\x04R\fclientTimeMs\"\x96\x01\n" +
@@ -3463,7 +4338,21 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x05stamp\x18\x01 \x01(\v2\x0f.set3d.v1.StampR\x05stamp\x12(\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x10.set3d.v1.ReasonR\x06reason\x12\x17\n" +
 	"\aop_code\x18\x03 \x01(\x03R\x06opCode\x12\x16\n" +
-	"\x06detail\x18\x04 \x01(\tR\x06detail*\x8f\x03\n" +
+	"\x06detail\x18\x04 \x01(\tR\x06detail\"C\n" +
+	"\x04Hint\x12%\n" +
+	"\x05stamp\x18\x01 \x01(\v2\x0f.set3d.v1.StampR\x05stamp\x12\x14\n" +
+	"\x05cards\x18\x02 \x01(\fR\x05cards\"r\n" +
+	"\n" +
+	"EmoteShown\x12%\n" +
+	"\x05stamp\x18\x01 \x01(\v2\x0f.set3d.v1.StampR\x05stamp\x12\x12\n" +
+	"\x04seat\x18\x02 \x01(\rR\x04seat\x12)\n" +
+	"\x05emote\x18\x03 \x01(\x0e2\x13.set3d.v1.EmoteKindR\x05emote\"\x87\x01\n" +
+	"\aRematch\x12%\n" +
+	"\x05stamp\x18\x01 \x01(\v2\x0f.set3d.v1.StampR\x05stamp\x12\x19\n" +
+	"\bmatch_id\x18\x02 \x01(\tR\amatchId\x12\x19\n" +
+	"\btable_id\x18\x03 \x01(\tR\atableId\x12\x1f\n" +
+	"\vreserved_ms\x18\x04 \x01(\rR\n" +
+	"reservedMs*\xe9\x03\n" +
 	"\x06OpCode\x12\x17\n" +
 	"\x13OP_CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11OP_CODE_CLAIM_SET\x10\x01\x12\x15\n" +
@@ -3476,14 +4365,18 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\rOP_CODE_EMOTE\x10\b\x12\x1c\n" +
 	"\x18OP_CODE_REQUEST_SNAPSHOT\x10\t\x12\x10\n" +
 	"\fOP_CODE_PING\x10\n" +
-	"\x12\x13\n" +
+	"\x12\x18\n" +
+	"\x14OP_CODE_REQUEST_HINT\x10\v\x12\x13\n" +
 	"\x0fOP_CODE_WELCOME\x10e\x12\x12\n" +
 	"\x0eOP_CODE_UPDATE\x10f\x12\x18\n" +
 	"\x14OP_CODE_CLAIM_RESULT\x10g\x12\x12\n" +
 	"\x0eOP_CODE_ROSTER\x10h\x12\x10\n" +
 	"\fOP_CODE_PONG\x10i\x12\x12\n" +
 	"\x0eOP_CODE_NOTICE\x10j\x12\x11\n" +
-	"\rOP_CODE_ERROR\x10k*\xcc\x06\n" +
+	"\rOP_CODE_ERROR\x10k\x12\x10\n" +
+	"\fOP_CODE_HINT\x10l\x12\x17\n" +
+	"\x13OP_CODE_EMOTE_SHOWN\x10m\x12\x13\n" +
+	"\x0fOP_CODE_REMATCH\x10n*\xea\b\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16REASON_MALFORMED_CLAIM\x10\x01\x12\x17\n" +
@@ -3501,7 +4394,14 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\vREASON_BUSY\x10!\x12\x17\n" +
 	"\x13REASON_TABLE_CLOSED\x10\"\x12\x17\n" +
 	"\x13REASON_NOT_IN_MATCH\x10#\x12\x1c\n" +
-	"\x18REASON_MESSAGE_TOO_LARGE\x10$\x12\x15\n" +
+	"\x18REASON_MESSAGE_TOO_LARGE\x10$\x12\x13\n" +
+	"\x0fREASON_NOT_HOST\x10%\x12\x17\n" +
+	"\x13REASON_NOT_IN_LOBBY\x10&\x12\x17\n" +
+	"\x13REASON_NO_SUCH_SEAT\x10'\x12\x15\n" +
+	"\x11REASON_SEAT_TAKEN\x10(\x12\x15\n" +
+	"\x11REASON_SEAT_EMPTY\x10)\x12\x14\n" +
+	"\x10REASON_NOT_ENDED\x10*\x12\x13\n" +
+	"\x0fREASON_NO_HINTS\x10+\x12\x15\n" +
 	"\x11REASON_TABLE_FULL\x10<\x12\x1c\n" +
 	"\x18REASON_MALFORMED_REQUEST\x10=\x12\x18\n" +
 	"\x14REASON_UNKNOWN_FIELD\x10>\x12\x15\n" +
@@ -3517,11 +4417,30 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x0fREASON_INTERNAL\x10H\x12\x1c\n" +
 	"\x18REASON_REQUEST_TOO_LARGE\x10I\x12\x18\n" +
 	"\x14REASON_TABLE_CROWDED\x10J\x12\x14\n" +
-	"\x10REASON_FORFEITED\x10K*A\n" +
+	"\x10REASON_FORFEITED\x10K\x12\x17\n" +
+	"\x13REASON_UNKNOWN_CODE\x10L\x12\x1c\n" +
+	"\x18REASON_TOO_MANY_REQUESTS\x10M\x12\x18\n" +
+	"\x14REASON_PRIVATE_TABLE\x10N\x12\x11\n" +
+	"\rREASON_KICKED\x10O\x12\x18\n" +
+	"\x14REASON_UNKNOWN_MATCH\x10P*A\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_PLAYER\x10\x01\x12\x12\n" +
-	"\x0eROLE_SPECTATOR\x10\x02*j\n" +
+	"\x0eROLE_SPECTATOR\x10\x02*\xe4\x01\n" +
+	"\tEmoteKind\x12\x1a\n" +
+	"\x16EMOTE_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10EMOTE_KIND_HELLO\x10\x01\x12\x18\n" +
+	"\x14EMOTE_KIND_GOOD_LUCK\x10\x02\x12\x18\n" +
+	"\x14EMOTE_KIND_WELL_DONE\x10\x03\x12\x12\n" +
+	"\x0eEMOTE_KIND_WOW\x10\x04\x12\x17\n" +
+	"\x13EMOTE_KIND_THINKING\x10\x05\x12\x13\n" +
+	"\x0fEMOTE_KIND_OOPS\x10\x06\x12\x15\n" +
+	"\x11EMOTE_KIND_THANKS\x10\a\x12\x18\n" +
+	"\x14EMOTE_KIND_GOOD_GAME\x10\b*R\n" +
+	"\tStartMode\x12\x1a\n" +
+	"\x16START_MODE_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fSTART_MODE_FULL\x10\x01\x12\x14\n" +
+	"\x10START_MODE_READY\x10\x02*j\n" +
 	"\fRefillPolicy\x12\x1d\n" +
 	"\x19REFILL_POLICY_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14REFILL_POLICY_ALWAYS\x10\x01\x12!\n" +
@@ -3560,7 +4479,7 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x15BOT_LEVEL_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eBOT_LEVEL_EASY\x10\x01\x12\x14\n" +
 	"\x10BOT_LEVEL_MEDIUM\x10\x02\x12\x12\n" +
-	"\x0eBOT_LEVEL_HARD\x10\x03*\xc8\x01\n" +
+	"\x0eBOT_LEVEL_HARD\x10\x03*\xf9\x01\n" +
 	"\n" +
 	"NoticeKind\x12\x1b\n" +
 	"\x17NOTICE_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
@@ -3569,7 +4488,9 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x14NOTICE_KIND_REPLACED\x10\x03\x12\x1e\n" +
 	"\x1aNOTICE_KIND_SEAT_FORFEITED\x10\x04\x12\x19\n" +
 	"\x15NOTICE_KIND_SUSPENDED\x10\x05\x12\x16\n" +
-	"\x12NOTICE_KIND_CLOSED\x10\x06B(Z\x19set3d/proto/set3d/v1;wire\xaa\x02\n" +
+	"\x12NOTICE_KIND_CLOSED\x10\x06\x12\x14\n" +
+	"\x10NOTICE_KIND_IDLE\x10\a\x12\x19\n" +
+	"\x15NOTICE_KIND_CONTESTED\x10\bB(Z\x19set3d/proto/set3d/v1;wire\xaa\x02\n" +
 	"Set3D.Wireb\x06proto3"
 
 var (
@@ -3584,98 +4505,119 @@ func file_set3d_v1_wire_proto_rawDescGZIP() []byte {
 	return file_set3d_v1_wire_proto_rawDescData
 }
 
-var file_set3d_v1_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
-var file_set3d_v1_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_set3d_v1_wire_proto_enumTypes = make([]protoimpl.EnumInfo, 13)
+var file_set3d_v1_wire_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_set3d_v1_wire_proto_goTypes = []any{
 	(OpCode)(0),             // 0: set3d.v1.OpCode
 	(Reason)(0),             // 1: set3d.v1.Reason
 	(Role)(0),               // 2: set3d.v1.Role
-	(RefillPolicy)(0),       // 3: set3d.v1.RefillPolicy
-	(PenaltyMode)(0),        // 4: set3d.v1.PenaltyMode
-	(BoardState)(0),         // 5: set3d.v1.BoardState
-	(DealCause)(0),          // 6: set3d.v1.DealCause
-	(ForfeitCause)(0),       // 7: set3d.v1.ForfeitCause
-	(EndReason)(0),          // 8: set3d.v1.EndReason
-	(BotLevel)(0),           // 9: set3d.v1.BotLevel
-	(NoticeKind)(0),         // 10: set3d.v1.NoticeKind
-	(*Stamp)(nil),           // 11: set3d.v1.Stamp
-	(*ClaimSet)(nil),        // 12: set3d.v1.ClaimSet
-	(*Forfeit)(nil),         // 13: set3d.v1.Forfeit
-	(*RequestSnapshot)(nil), // 14: set3d.v1.RequestSnapshot
-	(*Ping)(nil),            // 15: set3d.v1.Ping
-	(*Welcome)(nil),         // 16: set3d.v1.Welcome
-	(*Timing)(nil),          // 17: set3d.v1.Timing
-	(*Rules)(nil),           // 18: set3d.v1.Rules
-	(*Snapshot)(nil),        // 19: set3d.v1.Snapshot
-	(*Animation)(nil),       // 20: set3d.v1.Animation
-	(*Update)(nil),          // 21: set3d.v1.Update
-	(*Event)(nil),           // 22: set3d.v1.Event
-	(*MatchStarted)(nil),    // 23: set3d.v1.MatchStarted
-	(*CardsDealt)(nil),      // 24: set3d.v1.CardsDealt
-	(*BoardRefilled)(nil),   // 25: set3d.v1.BoardRefilled
-	(*BoardExpanded)(nil),   // 26: set3d.v1.BoardExpanded
-	(*SetClaimed)(nil),      // 27: set3d.v1.SetClaimed
-	(*ScoreChanged)(nil),    // 28: set3d.v1.ScoreChanged
-	(*PenaltyApplied)(nil),  // 29: set3d.v1.PenaltyApplied
-	(*PlayerForfeited)(nil), // 30: set3d.v1.PlayerForfeited
-	(*MatchEnded)(nil),      // 31: set3d.v1.MatchEnded
-	(*FinalScore)(nil),      // 32: set3d.v1.FinalScore
-	(*ClaimResult)(nil),     // 33: set3d.v1.ClaimResult
-	(*ClaimRefused)(nil),    // 34: set3d.v1.ClaimRefused
-	(*Roster)(nil),          // 35: set3d.v1.Roster
-	(*Seat)(nil),            // 36: set3d.v1.Seat
-	(*Pong)(nil),            // 37: set3d.v1.Pong
-	(*Notice)(nil),          // 38: set3d.v1.Notice
-	(*Error)(nil),           // 39: set3d.v1.Error
+	(EmoteKind)(0),          // 3: set3d.v1.EmoteKind
+	(StartMode)(0),          // 4: set3d.v1.StartMode
+	(RefillPolicy)(0),       // 5: set3d.v1.RefillPolicy
+	(PenaltyMode)(0),        // 6: set3d.v1.PenaltyMode
+	(BoardState)(0),         // 7: set3d.v1.BoardState
+	(DealCause)(0),          // 8: set3d.v1.DealCause
+	(ForfeitCause)(0),       // 9: set3d.v1.ForfeitCause
+	(EndReason)(0),          // 10: set3d.v1.EndReason
+	(BotLevel)(0),           // 11: set3d.v1.BotLevel
+	(NoticeKind)(0),         // 12: set3d.v1.NoticeKind
+	(*Stamp)(nil),           // 13: set3d.v1.Stamp
+	(*ClaimSet)(nil),        // 14: set3d.v1.ClaimSet
+	(*Forfeit)(nil),         // 15: set3d.v1.Forfeit
+	(*RequestSnapshot)(nil), // 16: set3d.v1.RequestSnapshot
+	(*Ping)(nil),            // 17: set3d.v1.Ping
+	(*SetReady)(nil),        // 18: set3d.v1.SetReady
+	(*TakeSeat)(nil),        // 19: set3d.v1.TakeSeat
+	(*AddBot)(nil),          // 20: set3d.v1.AddBot
+	(*Kick)(nil),            // 21: set3d.v1.Kick
+	(*VoteRematch)(nil),     // 22: set3d.v1.VoteRematch
+	(*ShowEmote)(nil),       // 23: set3d.v1.ShowEmote
+	(*RequestHint)(nil),     // 24: set3d.v1.RequestHint
+	(*Welcome)(nil),         // 25: set3d.v1.Welcome
+	(*TableSettings)(nil),   // 26: set3d.v1.TableSettings
+	(*Timing)(nil),          // 27: set3d.v1.Timing
+	(*Rules)(nil),           // 28: set3d.v1.Rules
+	(*Snapshot)(nil),        // 29: set3d.v1.Snapshot
+	(*Animation)(nil),       // 30: set3d.v1.Animation
+	(*Update)(nil),          // 31: set3d.v1.Update
+	(*Event)(nil),           // 32: set3d.v1.Event
+	(*MatchStarted)(nil),    // 33: set3d.v1.MatchStarted
+	(*CardsDealt)(nil),      // 34: set3d.v1.CardsDealt
+	(*BoardRefilled)(nil),   // 35: set3d.v1.BoardRefilled
+	(*BoardExpanded)(nil),   // 36: set3d.v1.BoardExpanded
+	(*SetClaimed)(nil),      // 37: set3d.v1.SetClaimed
+	(*ScoreChanged)(nil),    // 38: set3d.v1.ScoreChanged
+	(*PenaltyApplied)(nil),  // 39: set3d.v1.PenaltyApplied
+	(*PlayerForfeited)(nil), // 40: set3d.v1.PlayerForfeited
+	(*MatchEnded)(nil),      // 41: set3d.v1.MatchEnded
+	(*FinalScore)(nil),      // 42: set3d.v1.FinalScore
+	(*ClaimResult)(nil),     // 43: set3d.v1.ClaimResult
+	(*ClaimRefused)(nil),    // 44: set3d.v1.ClaimRefused
+	(*Roster)(nil),          // 45: set3d.v1.Roster
+	(*Seat)(nil),            // 46: set3d.v1.Seat
+	(*Pong)(nil),            // 47: set3d.v1.Pong
+	(*Notice)(nil),          // 48: set3d.v1.Notice
+	(*Error)(nil),           // 49: set3d.v1.Error
+	(*Hint)(nil),            // 50: set3d.v1.Hint
+	(*EmoteShown)(nil),      // 51: set3d.v1.EmoteShown
+	(*Rematch)(nil),         // 52: set3d.v1.Rematch
 }
 var file_set3d_v1_wire_proto_depIdxs = []int32{
-	11, // 0: set3d.v1.Welcome.stamp:type_name -> set3d.v1.Stamp
-	2,  // 1: set3d.v1.Welcome.role:type_name -> set3d.v1.Role
-	18, // 2: set3d.v1.Welcome.rules:type_name -> set3d.v1.Rules
-	35, // 3: set3d.v1.Welcome.roster:type_name -> set3d.v1.Roster
-	19, // 4: set3d.v1.Welcome.snapshot:type_name -> set3d.v1.Snapshot
-	17, // 5: set3d.v1.Welcome.timing:type_name -> set3d.v1.Timing
-	27, // 6: set3d.v1.Welcome.last_verdict:type_name -> set3d.v1.SetClaimed
-	31, // 7: set3d.v1.Welcome.ended:type_name -> set3d.v1.MatchEnded
-	3,  // 8: set3d.v1.Rules.refill_policy:type_name -> set3d.v1.RefillPolicy
-	4,  // 9: set3d.v1.Rules.penalty_mode:type_name -> set3d.v1.PenaltyMode
-	5,  // 10: set3d.v1.Snapshot.state:type_name -> set3d.v1.BoardState
-	20, // 11: set3d.v1.Snapshot.animation:type_name -> set3d.v1.Animation
-	11, // 12: set3d.v1.Update.stamp:type_name -> set3d.v1.Stamp
-	22, // 13: set3d.v1.Update.events:type_name -> set3d.v1.Event
-	19, // 14: set3d.v1.Update.snapshot:type_name -> set3d.v1.Snapshot
-	23, // 15: set3d.v1.Event.match_started:type_name -> set3d.v1.MatchStarted
-	24, // 16: set3d.v1.Event.cards_dealt:type_name -> set3d.v1.CardsDealt
-	25, // 17: set3d.v1.Event.board_refilled:type_name -> set3d.v1.BoardRefilled
-	26, // 18: set3d.v1.Event.board_expanded:type_name -> set3d.v1.BoardExpanded
-	27, // 19: set3d.v1.Event.set_claimed:type_name -> set3d.v1.SetClaimed
-	28, // 20: set3d.v1.Event.score_changed:type_name -> set3d.v1.ScoreChanged
-	29, // 21: set3d.v1.Event.penalty_applied:type_name -> set3d.v1.PenaltyApplied
-	30, // 22: set3d.v1.Event.player_forfeited:type_name -> set3d.v1.PlayerForfeited
-	31, // 23: set3d.v1.Event.match_ended:type_name -> set3d.v1.MatchEnded
-	18, // 24: set3d.v1.MatchStarted.rules:type_name -> set3d.v1.Rules
-	6,  // 25: set3d.v1.CardsDealt.cause:type_name -> set3d.v1.DealCause
-	4,  // 26: set3d.v1.PenaltyApplied.mode:type_name -> set3d.v1.PenaltyMode
-	7,  // 27: set3d.v1.PlayerForfeited.cause:type_name -> set3d.v1.ForfeitCause
-	8,  // 28: set3d.v1.MatchEnded.reason:type_name -> set3d.v1.EndReason
-	32, // 29: set3d.v1.MatchEnded.table:type_name -> set3d.v1.FinalScore
-	11, // 30: set3d.v1.ClaimResult.stamp:type_name -> set3d.v1.Stamp
-	34, // 31: set3d.v1.ClaimResult.refused:type_name -> set3d.v1.ClaimRefused
-	27, // 32: set3d.v1.ClaimResult.repeated_verdict:type_name -> set3d.v1.SetClaimed
-	1,  // 33: set3d.v1.ClaimRefused.reason:type_name -> set3d.v1.Reason
-	11, // 34: set3d.v1.Roster.stamp:type_name -> set3d.v1.Stamp
-	36, // 35: set3d.v1.Roster.seats:type_name -> set3d.v1.Seat
-	9,  // 36: set3d.v1.Seat.bot_level:type_name -> set3d.v1.BotLevel
-	11, // 37: set3d.v1.Pong.stamp:type_name -> set3d.v1.Stamp
-	11, // 38: set3d.v1.Notice.stamp:type_name -> set3d.v1.Stamp
-	10, // 39: set3d.v1.Notice.kind:type_name -> set3d.v1.NoticeKind
-	11, // 40: set3d.v1.Error.stamp:type_name -> set3d.v1.Stamp
-	1,  // 41: set3d.v1.Error.reason:type_name -> set3d.v1.Reason
-	42, // [42:42] is the sub-list for method output_type
-	42, // [42:42] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	11, // 0: set3d.v1.AddBot.level:type_name -> set3d.v1.BotLevel
+	3,  // 1: set3d.v1.ShowEmote.emote:type_name -> set3d.v1.EmoteKind
+	13, // 2: set3d.v1.Welcome.stamp:type_name -> set3d.v1.Stamp
+	2,  // 3: set3d.v1.Welcome.role:type_name -> set3d.v1.Role
+	28, // 4: set3d.v1.Welcome.rules:type_name -> set3d.v1.Rules
+	45, // 5: set3d.v1.Welcome.roster:type_name -> set3d.v1.Roster
+	29, // 6: set3d.v1.Welcome.snapshot:type_name -> set3d.v1.Snapshot
+	27, // 7: set3d.v1.Welcome.timing:type_name -> set3d.v1.Timing
+	37, // 8: set3d.v1.Welcome.last_verdict:type_name -> set3d.v1.SetClaimed
+	41, // 9: set3d.v1.Welcome.ended:type_name -> set3d.v1.MatchEnded
+	26, // 10: set3d.v1.Welcome.settings:type_name -> set3d.v1.TableSettings
+	4,  // 11: set3d.v1.TableSettings.start_mode:type_name -> set3d.v1.StartMode
+	5,  // 12: set3d.v1.Rules.refill_policy:type_name -> set3d.v1.RefillPolicy
+	6,  // 13: set3d.v1.Rules.penalty_mode:type_name -> set3d.v1.PenaltyMode
+	7,  // 14: set3d.v1.Snapshot.state:type_name -> set3d.v1.BoardState
+	30, // 15: set3d.v1.Snapshot.animation:type_name -> set3d.v1.Animation
+	13, // 16: set3d.v1.Update.stamp:type_name -> set3d.v1.Stamp
+	32, // 17: set3d.v1.Update.events:type_name -> set3d.v1.Event
+	29, // 18: set3d.v1.Update.snapshot:type_name -> set3d.v1.Snapshot
+	33, // 19: set3d.v1.Event.match_started:type_name -> set3d.v1.MatchStarted
+	34, // 20: set3d.v1.Event.cards_dealt:type_name -> set3d.v1.CardsDealt
+	35, // 21: set3d.v1.Event.board_refilled:type_name -> set3d.v1.BoardRefilled
+	36, // 22: set3d.v1.Event.board_expanded:type_name -> set3d.v1.BoardExpanded
+	37, // 23: set3d.v1.Event.set_claimed:type_name -> set3d.v1.SetClaimed
+	38, // 24: set3d.v1.Event.score_changed:type_name -> set3d.v1.ScoreChanged
+	39, // 25: set3d.v1.Event.penalty_applied:type_name -> set3d.v1.PenaltyApplied
+	40, // 26: set3d.v1.Event.player_forfeited:type_name -> set3d.v1.PlayerForfeited
+	41, // 27: set3d.v1.Event.match_ended:type_name -> set3d.v1.MatchEnded
+	28, // 28: set3d.v1.MatchStarted.rules:type_name -> set3d.v1.Rules
+	8,  // 29: set3d.v1.CardsDealt.cause:type_name -> set3d.v1.DealCause
+	6,  // 30: set3d.v1.PenaltyApplied.mode:type_name -> set3d.v1.PenaltyMode
+	9,  // 31: set3d.v1.PlayerForfeited.cause:type_name -> set3d.v1.ForfeitCause
+	10, // 32: set3d.v1.MatchEnded.reason:type_name -> set3d.v1.EndReason
+	42, // 33: set3d.v1.MatchEnded.table:type_name -> set3d.v1.FinalScore
+	13, // 34: set3d.v1.ClaimResult.stamp:type_name -> set3d.v1.Stamp
+	44, // 35: set3d.v1.ClaimResult.refused:type_name -> set3d.v1.ClaimRefused
+	37, // 36: set3d.v1.ClaimResult.repeated_verdict:type_name -> set3d.v1.SetClaimed
+	1,  // 37: set3d.v1.ClaimRefused.reason:type_name -> set3d.v1.Reason
+	13, // 38: set3d.v1.Roster.stamp:type_name -> set3d.v1.Stamp
+	46, // 39: set3d.v1.Roster.seats:type_name -> set3d.v1.Seat
+	11, // 40: set3d.v1.Seat.bot_level:type_name -> set3d.v1.BotLevel
+	13, // 41: set3d.v1.Pong.stamp:type_name -> set3d.v1.Stamp
+	13, // 42: set3d.v1.Notice.stamp:type_name -> set3d.v1.Stamp
+	12, // 43: set3d.v1.Notice.kind:type_name -> set3d.v1.NoticeKind
+	13, // 44: set3d.v1.Error.stamp:type_name -> set3d.v1.Stamp
+	1,  // 45: set3d.v1.Error.reason:type_name -> set3d.v1.Reason
+	13, // 46: set3d.v1.Hint.stamp:type_name -> set3d.v1.Stamp
+	13, // 47: set3d.v1.EmoteShown.stamp:type_name -> set3d.v1.Stamp
+	3,  // 48: set3d.v1.EmoteShown.emote:type_name -> set3d.v1.EmoteKind
+	13, // 49: set3d.v1.Rematch.stamp:type_name -> set3d.v1.Stamp
+	50, // [50:50] is the sub-list for method output_type
+	50, // [50:50] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_set3d_v1_wire_proto_init() }
@@ -3683,10 +4625,12 @@ func file_set3d_v1_wire_proto_init() {
 	if File_set3d_v1_wire_proto != nil {
 		return
 	}
-	file_set3d_v1_wire_proto_msgTypes[5].OneofWrappers = []any{}
-	file_set3d_v1_wire_proto_msgTypes[8].OneofWrappers = []any{}
-	file_set3d_v1_wire_proto_msgTypes[9].OneofWrappers = []any{}
-	file_set3d_v1_wire_proto_msgTypes[11].OneofWrappers = []any{
+	file_set3d_v1_wire_proto_msgTypes[6].OneofWrappers = []any{}
+	file_set3d_v1_wire_proto_msgTypes[7].OneofWrappers = []any{}
+	file_set3d_v1_wire_proto_msgTypes[12].OneofWrappers = []any{}
+	file_set3d_v1_wire_proto_msgTypes[16].OneofWrappers = []any{}
+	file_set3d_v1_wire_proto_msgTypes[17].OneofWrappers = []any{}
+	file_set3d_v1_wire_proto_msgTypes[19].OneofWrappers = []any{
 		(*Event_MatchStarted)(nil),
 		(*Event_CardsDealt)(nil),
 		(*Event_BoardRefilled)(nil),
@@ -3697,24 +4641,24 @@ func file_set3d_v1_wire_proto_init() {
 		(*Event_PlayerForfeited)(nil),
 		(*Event_MatchEnded)(nil),
 	}
-	file_set3d_v1_wire_proto_msgTypes[20].OneofWrappers = []any{
+	file_set3d_v1_wire_proto_msgTypes[28].OneofWrappers = []any{
 		(*MatchEnded_Key)(nil),
 		(*MatchEnded_Seed)(nil),
 	}
-	file_set3d_v1_wire_proto_msgTypes[22].OneofWrappers = []any{
+	file_set3d_v1_wire_proto_msgTypes[30].OneofWrappers = []any{
 		(*ClaimResult_Refused)(nil),
 		(*ClaimResult_RepeatedVerdict)(nil),
 	}
-	file_set3d_v1_wire_proto_msgTypes[24].OneofWrappers = []any{}
-	file_set3d_v1_wire_proto_msgTypes[25].OneofWrappers = []any{}
-	file_set3d_v1_wire_proto_msgTypes[27].OneofWrappers = []any{}
+	file_set3d_v1_wire_proto_msgTypes[32].OneofWrappers = []any{}
+	file_set3d_v1_wire_proto_msgTypes[33].OneofWrappers = []any{}
+	file_set3d_v1_wire_proto_msgTypes[35].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_set3d_v1_wire_proto_rawDesc), len(file_set3d_v1_wire_proto_rawDesc)),
-			NumEnums:      11,
-			NumMessages:   29,
+			NumEnums:      13,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
