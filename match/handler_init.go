@@ -45,6 +45,7 @@ func newTable(m *module, logger runtime.Logger, matchID string, params map[strin
 		admitted: map[string]*admission{},
 	}
 	now := m.clock.now()
+	box.ledger = newLedger(setup.Seats, setup.Reserved, now+ms(setup.ReservedMs))
 	t := &table{
 		module: m, setup: setup, box: box, logger: logger, seats: seats{count: setup.Seats},
 		session: domain.NewSession(), abort: newAbort(), now: now, emptySince: now,

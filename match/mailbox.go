@@ -45,6 +45,7 @@ type mailbox struct {
 	creator string     // user id of who opened the table
 	panicAt entryPoint // test hook
 	tripped atomic.Bool
+	ledger  *ledger // of the seats; it has a lock of its own
 
 	mu       sync.Mutex
 	queue    []mail
@@ -184,6 +185,7 @@ func (b *mailbox) close() []mail {
 		return nil
 	}
 	b.closed = true
+	b.ledger.close()
 	left := append([]mail(nil), b.queue...)
 	for _, a := range b.admitted {
 		left = append(left, a.parked...)

@@ -5,6 +5,9 @@ import "set3d/domain"
 // spectatorSeat is the seat of those who have none. The domain knows no player there.
 const spectatorSeat = -1
 
+// anySeat is wanted by who does not care which.
+const anySeat = -1
+
 // seat is one place at the table. It belongs to a user, whichever of the user's sessions sits there.
 type seat struct {
 	userID  string // empty: free
@@ -30,15 +33,10 @@ func (s *seats) of(userID string) (int, bool) {
 	return spectatorSeat, false
 }
 
-// sit gives a visitor the lowest free seat.
-func (s *seats) sit(v *visitor) (int, bool) {
-	i, free := s.of("")
-	if !free {
-		return spectatorSeat, false
-	}
+// put lets a visitor sit down.
+func (s *seats) put(i int, v *visitor) {
 	s.sat++
 	s.seat[i] = seat{userID: v.userID, name: displayName(v.username), visitor: v, order: s.sat}
-	return i, true
 }
 
 // free empties a seat.

@@ -20,6 +20,10 @@ type tableSetup struct {
 	Seed    int32      // of a practice deck; 0: a fresh key at the start
 	PanicAt entryPoint // test hook
 	Deck    string     // test hook: card codes
+
+	// Users by seat for whom the seats are kept for ReservedMs from the opening on.
+	Reserved   [domain.MaxPlayers]string
+	ReservedMs int64
 }
 
 // setupParam is the key of a match's one parameter.

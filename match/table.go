@@ -64,6 +64,8 @@ func (t *table) enter(dispatcher runtime.MatchDispatcher) {
 	t.judgePending()
 	if t.standing.started {
 		t.session.Advance(t.matchMs(t.now), &t.out)
+	} else if t.box.ledger.lapse(t.now) {
+		t.rosterChanged = true
 	}
 }
 

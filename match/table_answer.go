@@ -2,6 +2,7 @@ package match
 
 import (
 	"strings"
+	"time"
 
 	"set3d/domain"
 	wire "set3d/proto/set3d/v1"
@@ -90,6 +91,9 @@ func (t *table) roster() *wire.Roster {
 			UserId: s.userID, DisplayName: s.name, Connected: s.visitor != nil, Ready: s.visitor != nil,
 			Forfeited: t.forfeited(i),
 		}
+		if until, promised := t.box.ledger.promise(i, t.now); promised {
+			place.ReservedUntilUnixMs = t.wallMs(until)
+		}
 		if untilMs, dropped := t.session.HeldUntilMs(i); dropped {
 			held := uint64(untilMs)
 			place.HeldUntilMs = &held
@@ -101,6 +105,12 @@ func (t *table) roster() *wire.Roster {
 		r.HostSeat = &number
 	}
 	return r
+}
+
+// wallMs is a moment of the module's clock as unix time in ms.
+func (t *table) wallMs(at time.Duration) *uint64 {
+	unix := uint64(t.module.clock.wall().Add(at - t.module.clock.now()).UnixMilli())
+	return &unix
 }
 
 func seatForfeited(stamp *wire.Stamp, seat int) *wire.Notice {

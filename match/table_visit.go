@@ -22,11 +22,16 @@ func (t *table) mayJoin(userID string) (wire.Reason, bool) {
 	if t.draining {
 		return wire.Reason_REASON_SHUTTING_DOWN, false
 	}
-	room := t.module.config.maxSpectators
-	if !t.standing.started {
-		room += t.seats.count - t.seats.taken()
+	if t.box.ledger.bars(userID) {
+		return wire.Reason_REASON_KICKED, false
 	}
-	watches := func(v *visitor) bool { return v.userID != userID && t.seatOf(v.userID) == spectatorSeat }
+	if t.box.ledger.promised(userID, t.now) {
+		return 0, true
+	}
+	room := t.module.config.maxSpectators + t.box.freeSeats()
+	watches := func(v *visitor) bool {
+		return v.userID != userID && t.seatOf(v.userID) == spectatorSeat && !t.box.ledger.promised(v.userID, t.now)
+	}
 	if t.count(watches)+t.box.expected(watches) >= room {
 		return wire.Reason_REASON_TABLE_CROWDED, false
 	}
@@ -80,7 +85,7 @@ func (t *table) arrive(v *visitor) (older *visitor) {
 	}
 	seat, sits := t.seats.of(v.userID)
 	if !sits && !t.standing.started {
-		seat, sits = t.seats.sit(v)
+		seat, sits = t.sit(v, anySeat)
 	}
 	if sits {
 		t.seats.seat[seat].visitor = v
@@ -90,6 +95,21 @@ func (t *table) arrive(v *visitor) (older *visitor) {
 	}
 	t.rosterChanged = true
 	return older
+}
+
+// sit gives a visitor a seat, if the ledger does.
+func (t *table) sit(v *visitor, wanted int) (int, bool) {
+	seat, ok := t.box.ledger.sit(v.userID, wanted, t.now)
+	if ok {
+		t.seats.put(seat, v)
+	}
+	return seat, ok
+}
+
+// vacate frees a seat in the lobby.
+func (t *table) vacate(seat int) {
+	t.box.ledger.vacate(seat)
+	t.seats.free(seat)
 }
 
 // depart is a session's end at this table. Of a user who has a newer session here only the older one goes.
@@ -107,7 +127,7 @@ func (t *table) depart(sessionID string) {
 		if t.standing.started {
 			t.apply(domain.Drop{Seat: seat})
 		} else {
-			t.seats.free(seat)
+			t.vacate(seat)
 		}
 	}
 }
@@ -121,6 +141,7 @@ func (t *table) forget(v *visitor) {
 
 // start deals. Match time begins now.
 func (t *table) start() {
+	t.box.ledger.close()
 	t.deck = t.setup.deck(newKey)
 	t.standing.started, t.standing.startedAt = true, t.now
 	setup := domain.Setup{Rules: t.setup.Rules, Players: t.seats.count, Deck: t.deck}
