@@ -59,6 +59,8 @@ type Return struct {
 // Forfeit takes a player out of the match for good.
 type Forfeit struct {
 	Seat int
+	// Idle says that nobody asked for it: the player did nothing for too long.
+	Idle bool
 }
 
 // ApplyServerState replaces the shared state of a replica by the server's (design ruling 13); a session that has a

@@ -88,6 +88,7 @@ type ForfeitCause uint8
 const (
 	ForfeitRequested ForfeitCause = iota + 1
 	ForfeitHoldExpired
+	ForfeitIdle
 )
 
 // String names the cause.
@@ -97,6 +98,8 @@ func (c ForfeitCause) String() string {
 		return "requested"
 	case ForfeitHoldExpired:
 		return "hold expired"
+	case ForfeitIdle:
+		return "idle"
 	}
 	return fmt.Sprintf("ForfeitCause(%d)", uint8(c))
 }

@@ -30,12 +30,12 @@ func (s *Session) comeBack(seat int) Result {
 }
 
 // forfeit is the one command that a bot's seat takes too: it can be removed.
-func (s *Session) forfeit(seat int) Result {
+func (s *Session) forfeit(seat int, cause ForfeitCause) Result {
 	plays := s.plays(seat) || s.isBot(seat) && !s.shared.ByPlayer[seat].Forfeited
 	if reason := s.leavingReason(plays); reason != 0 {
 		return refused(reason)
 	}
-	s.leave(seat, ForfeitRequested)
+	s.leave(seat, cause)
 	return Result{Outcome: Applied}
 }
 

@@ -27,6 +27,7 @@ const (
 	tagDrop
 	tagReturn
 	tagForfeit
+	tagForfeitIdle
 )
 
 const (
@@ -99,7 +100,11 @@ func (r *recorder) command(nowMs int64, cmd Command) {
 	case Return:
 		r.buf = append(r.buf, tagReturn, seatByte(c.Seat))
 	case Forfeit:
-		r.buf = append(r.buf, tagForfeit, seatByte(c.Seat))
+		tag := tagForfeit
+		if c.Idle {
+			tag = tagForfeitIdle
+		}
+		r.buf = append(r.buf, tag, seatByte(c.Seat))
 	}
 }
 
@@ -271,6 +276,8 @@ func (r *recordReader) entry() (int64, Command, bool) {
 		cmd = Return{Seat: r.seat()}
 	case tagForfeit:
 		cmd = Forfeit{Seat: r.seat()}
+	case tagForfeitIdle:
+		cmd = Forfeit{Seat: r.seat(), Idle: true}
 	}
 	return r.lastMs, cmd, cmd != nil && !r.broken
 }

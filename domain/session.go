@@ -162,7 +162,10 @@ func (s *Session) handle(cmd Command) Result {
 	case Return:
 		return s.comeBack(c.Seat)
 	case Forfeit:
-		return s.forfeit(c.Seat)
+		if c.Idle {
+			return s.forfeit(c.Seat, ForfeitIdle)
+		}
+		return s.forfeit(c.Seat, ForfeitRequested)
 	}
 	panic(fmt.Sprintf("domain: command %T is not handled", cmd))
 }

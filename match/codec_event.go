@@ -125,6 +125,8 @@ func forfeitCauseToWire(c domain.ForfeitCause) wire.ForfeitCause {
 		return wire.ForfeitCause_FORFEIT_CAUSE_REQUESTED
 	case domain.ForfeitHoldExpired:
 		return wire.ForfeitCause_FORFEIT_CAUSE_HOLD_EXPIRED
+	case domain.ForfeitIdle:
+		return wire.ForfeitCause_FORFEIT_CAUSE_IDLE
 	}
 	return wire.ForfeitCause_FORFEIT_CAUSE_UNSPECIFIED
 }

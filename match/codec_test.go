@@ -116,6 +116,7 @@ func TestEnumsMapOneToOne(t *testing.T) {
 	}
 	check(forfeitCauseToWire(domain.ForfeitRequested))
 	check(forfeitCauseToWire(domain.ForfeitHoldExpired))
+	check(forfeitCauseToWire(domain.ForfeitIdle))
 	for _, s := range []domain.MatchState{domain.BoardIdle, domain.ValidSetAnim, domain.RefillAnim, domain.ExpandBoardAnim, domain.MatchEnd} {
 		check(boardStateToWire(s))
 	}

@@ -216,6 +216,8 @@ const (
 	Reason_REASON_NOT_ENDED Reason = 42
 	// Hints are for practice.
 	Reason_REASON_NO_HINTS Reason = 43
+	// Bots do not sit at a ranked table.
+	Reason_REASON_RANKED_TABLE Reason = 44
 	// All seats are taken.
 	Reason_REASON_TABLE_FULL Reason = 60
 	// The request's JSON has a syntax error or is not an object.
@@ -258,6 +260,9 @@ const (
 	Reason_REASON_KICKED Reason = 79
 	// No match with this id is here.
 	Reason_REASON_UNKNOWN_MATCH Reason = 80
+	// Sessions of the same user have taken the seat from each other again and again; args.retry_after_ms says how long the one
+	// that sits there keeps it.
+	Reason_REASON_CONTESTED Reason = 81
 )
 
 // Enum value maps for Reason.
@@ -287,6 +292,7 @@ var (
 		41: "REASON_SEAT_EMPTY",
 		42: "REASON_NOT_ENDED",
 		43: "REASON_NO_HINTS",
+		44: "REASON_RANKED_TABLE",
 		60: "REASON_TABLE_FULL",
 		61: "REASON_MALFORMED_REQUEST",
 		62: "REASON_UNKNOWN_FIELD",
@@ -308,6 +314,7 @@ var (
 		78: "REASON_PRIVATE_TABLE",
 		79: "REASON_KICKED",
 		80: "REASON_UNKNOWN_MATCH",
+		81: "REASON_CONTESTED",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":         0,
@@ -334,6 +341,7 @@ var (
 		"REASON_SEAT_EMPTY":          41,
 		"REASON_NOT_ENDED":           42,
 		"REASON_NO_HINTS":            43,
+		"REASON_RANKED_TABLE":        44,
 		"REASON_TABLE_FULL":          60,
 		"REASON_MALFORMED_REQUEST":   61,
 		"REASON_UNKNOWN_FIELD":       62,
@@ -355,6 +363,7 @@ var (
 		"REASON_PRIVATE_TABLE":       78,
 		"REASON_KICKED":              79,
 		"REASON_UNKNOWN_MATCH":       80,
+		"REASON_CONTESTED":           81,
 	}
 )
 
@@ -811,6 +820,8 @@ const (
 	ForfeitCause_FORFEIT_CAUSE_REQUESTED ForfeitCause = 1
 	// The player dropped and did not come back while the seat was held.
 	ForfeitCause_FORFEIT_CAUSE_HOLD_EXPIRED ForfeitCause = 2
+	// The player did nothing for long while others played, was warned, and went on doing nothing.
+	ForfeitCause_FORFEIT_CAUSE_IDLE ForfeitCause = 3
 )
 
 // Enum value maps for ForfeitCause.
@@ -819,11 +830,13 @@ var (
 		0: "FORFEIT_CAUSE_UNSPECIFIED",
 		1: "FORFEIT_CAUSE_REQUESTED",
 		2: "FORFEIT_CAUSE_HOLD_EXPIRED",
+		3: "FORFEIT_CAUSE_IDLE",
 	}
 	ForfeitCause_value = map[string]int32{
 		"FORFEIT_CAUSE_UNSPECIFIED":  0,
 		"FORFEIT_CAUSE_REQUESTED":    1,
 		"FORFEIT_CAUSE_HOLD_EXPIRED": 2,
+		"FORFEIT_CAUSE_IDLE":         3,
 	}
 )
 
@@ -4376,7 +4389,7 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\rOP_CODE_ERROR\x10k\x12\x10\n" +
 	"\fOP_CODE_HINT\x10l\x12\x17\n" +
 	"\x13OP_CODE_EMOTE_SHOWN\x10m\x12\x13\n" +
-	"\x0fOP_CODE_REMATCH\x10n*\xea\b\n" +
+	"\x0fOP_CODE_REMATCH\x10n*\x99\t\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16REASON_MALFORMED_CLAIM\x10\x01\x12\x17\n" +
@@ -4401,7 +4414,8 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x11REASON_SEAT_TAKEN\x10(\x12\x15\n" +
 	"\x11REASON_SEAT_EMPTY\x10)\x12\x14\n" +
 	"\x10REASON_NOT_ENDED\x10*\x12\x13\n" +
-	"\x0fREASON_NO_HINTS\x10+\x12\x15\n" +
+	"\x0fREASON_NO_HINTS\x10+\x12\x17\n" +
+	"\x13REASON_RANKED_TABLE\x10,\x12\x15\n" +
 	"\x11REASON_TABLE_FULL\x10<\x12\x1c\n" +
 	"\x18REASON_MALFORMED_REQUEST\x10=\x12\x18\n" +
 	"\x14REASON_UNKNOWN_FIELD\x10>\x12\x15\n" +
@@ -4422,7 +4436,8 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x18REASON_TOO_MANY_REQUESTS\x10M\x12\x18\n" +
 	"\x14REASON_PRIVATE_TABLE\x10N\x12\x11\n" +
 	"\rREASON_KICKED\x10O\x12\x18\n" +
-	"\x14REASON_UNKNOWN_MATCH\x10P*A\n" +
+	"\x14REASON_UNKNOWN_MATCH\x10P\x12\x14\n" +
+	"\x10REASON_CONTESTED\x10Q*A\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_PLAYER\x10\x01\x12\x12\n" +
@@ -4462,11 +4477,12 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x16DEAL_CAUSE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12DEAL_CAUSE_INITIAL\x10\x01\x12\x15\n" +
 	"\x11DEAL_CAUSE_REFILL\x10\x02\x12\x18\n" +
-	"\x14DEAL_CAUSE_EXPANSION\x10\x03*j\n" +
+	"\x14DEAL_CAUSE_EXPANSION\x10\x03*\x82\x01\n" +
 	"\fForfeitCause\x12\x1d\n" +
 	"\x19FORFEIT_CAUSE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17FORFEIT_CAUSE_REQUESTED\x10\x01\x12\x1e\n" +
-	"\x1aFORFEIT_CAUSE_HOLD_EXPIRED\x10\x02*\xc6\x01\n" +
+	"\x1aFORFEIT_CAUSE_HOLD_EXPIRED\x10\x02\x12\x16\n" +
+	"\x12FORFEIT_CAUSE_IDLE\x10\x03*\xc6\x01\n" +
 	"\tEndReason\x12\x1a\n" +
 	"\x16END_REASON_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17END_REASON_NO_SETS_LEFT\x10\x01\x12\x16\n" +
