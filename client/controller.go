@@ -208,7 +208,7 @@ func (c *Controller) applyServerState(stamp *wire.Stamp, w *wire.Snapshot, answe
 // notice ends the match for us when the server says so: after these nothing comes, and reconnecting would be wrong.
 func (c *Controller) notice(n *wire.Notice) (Resolution, bool) {
 	switch n.GetKind() {
-	case wire.NoticeKind_NOTICE_KIND_REPLACED, wire.NoticeKind_NOTICE_KIND_KICKED, wire.NoticeKind_NOTICE_KIND_CLOSED,
+	case wire.NoticeKind_NOTICE_KIND_REPLACED, wire.NoticeKind_NOTICE_KIND_CONTESTED, wire.NoticeKind_NOTICE_KIND_KICKED, wire.NoticeKind_NOTICE_KIND_CLOSED,
 		wire.NoticeKind_NOTICE_KIND_SUSPENDED:
 		c.closed = true
 		return c.abandoned()

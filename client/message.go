@@ -17,7 +17,7 @@ type Frame struct {
 }
 
 // Message is a frame that was read. Body is *wire.Welcome, *wire.Update, *wire.ClaimResult, *wire.Roster, *wire.Pong,
-// *wire.Notice or *wire.Error.
+// *wire.Notice, *wire.Error, *wire.Hint, *wire.EmoteShown or *wire.Rematch.
 type Message struct {
 	Frame
 	Body Body
@@ -58,6 +58,12 @@ func newBody(op wire.OpCode) Body {
 		return &wire.Notice{}
 	case wire.OpCode_OP_CODE_ERROR:
 		return &wire.Error{}
+	case wire.OpCode_OP_CODE_HINT:
+		return &wire.Hint{}
+	case wire.OpCode_OP_CODE_EMOTE_SHOWN:
+		return &wire.EmoteShown{}
+	case wire.OpCode_OP_CODE_REMATCH:
+		return &wire.Rematch{}
 	}
 	return nil
 }

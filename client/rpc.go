@@ -38,6 +38,16 @@ type CreateMatch struct {
 	Rules  map[string]any `json:"rules,omitempty"`
 	// Seats is how many play, 1-8.
 	Seats int `json:"seats,omitempty"`
+	// Start is "full" or "ready": when all seats are taken, or when all who sit are ready, at least MinPlayers.
+	Start      string `json:"start,omitempty"`
+	MinPlayers int    `json:"min_players,omitempty"`
+	// Bots are the levels of bots who sit there from the beginning: "easy", "medium" or "hard". After FillWithBotsAfterMs bots of
+	// FillLevel take the free seats.
+	Bots                []string `json:"bots,omitempty"`
+	FillWithBotsAfterMs int      `json:"fill_with_bots_after_ms,omitempty"`
+	FillLevel           string   `json:"fill_level,omitempty"`
+	// Ranked asks for a match that counts.
+	Ranked bool `json:"ranked,omitempty"`
 	// Seed deals the deck of .NET's Random, for practice; 0 draws a secret key.
 	Seed int32 `json:"seed,omitempty"`
 	// RequestID makes the request repeatable for a minute; a random one when empty.

@@ -232,7 +232,7 @@ func (v *Verifier) roles(w *wire.Welcome) {
 	if !isPlayer {
 		return
 	}
-	if v.seat != noSeat && v.seat != int(w.GetSeat()) {
+	if v.view != nil && v.seat != noSeat && v.seat != int(w.GetSeat()) { // in the lobby players may move
 		v.violate("the seat changes from %d to %d", v.seat, w.GetSeat())
 	}
 	v.seat = int(w.GetSeat())

@@ -36,6 +36,12 @@ func Settings() []Setting {
 			func(c *config, n int) { c.maxTablesPerUser = n }),
 		number("SET3D_MAX_SPECTATORS", "16", 0, 200, "how many may watch one table",
 			func(c *config, n int) { c.maxSpectators = n }),
+		number("SET3D_COUNTDOWN_MS", "3000", 0, 60_000, "how long the countdown is when all at a table are ready, in ms",
+			func(c *config, n int) { c.countdown = ms(int64(n)) }),
+		number("SET3D_IDLE_WARNING_MS", "120000", 0, 3_600_000, "after how long a player who does nothing while others play is warned, in ms; 0: never",
+			func(c *config, n int) { c.idleWarning = ms(int64(n)) }),
+		number("SET3D_IDLE_FORFEIT_MS", "30000", 1_000, 3_600_000, "how long after the warning an idle player forfeits, in ms",
+			func(c *config, n int) { c.idleForfeit = ms(int64(n)) }),
 		number("SET3D_RATE_PER_SECOND", "20", 1, 1_000, "match messages a second that one session may send",
 			func(c *config, n int) { c.rate.perSecond = n }),
 		number("SET3D_RATE_BURST", "10", 1, 1_000, "match messages that one session may send at once",
@@ -53,6 +59,9 @@ type config struct {
 	emptyTable       time.Duration
 	maxTablesPerUser int
 	maxSpectators    int
+	countdown        time.Duration
+	idleWarning      time.Duration // 0: nobody is idle
+	idleForfeit      time.Duration
 	rate             rate
 	testHooks        bool
 }

@@ -13,7 +13,8 @@ func TestConfigDefaults(t *testing.T) {
 	}
 	want := config{
 		fastLane: true, tickRate: 2, afterEnd: time.Minute, emptyTable: time.Minute, maxTablesPerUser: 20,
-		maxSpectators: 16, rate: rate{perSecond: 20, burst: 10},
+		maxSpectators: 16, countdown: 3 * time.Second, idleWarning: 2 * time.Minute, idleForfeit: 30 * time.Second,
+		rate: rate{perSecond: 20, burst: 10},
 	}
 	if c != want {
 		t.Fatalf("defaults %+v", c)

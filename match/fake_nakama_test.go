@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heroiclabs/nakama-common/api"
 	"github.com/heroiclabs/nakama-common/rtapi"
 	"github.com/heroiclabs/nakama-common/runtime"
 )
@@ -37,7 +38,11 @@ type fakeNakama struct {
 	createError  error
 	signalFault  func(n int) signalFault // what the n-th signal meets, from 1
 	signals      int
+	accounts     map[string]fakeAccount // by user id
+	accountError error
 }
+
+type fakeAccount struct{ name, avatar string }
 
 // signalFault is how Nakama can fail a signal.
 type signalFault uint8
@@ -57,6 +62,7 @@ func newFake(t testing.TB, settings ...string) *fakeNakama {
 		t: t, clock: &fakeClock{at: time.Hour}, logger: &fakeLogger{}, env: map[string]string{"SET3D_TEST_HOOKS": "on"},
 		rpcs: map[string]nakamaRPC{}, matches: map[string]*fakeMatch{}, users: map[string]*fakeUser{},
 		counters: map[string]int64{}, disconnected: map[string]int{},
+		accounts: map[string]fakeAccount{},
 	}
 	for _, s := range settings {
 		key, value, _ := strings.Cut(s, "=")
@@ -137,6 +143,17 @@ func (n *fakeNakama) StreamSendRaw(mode uint8, _, _, _ string, e *rtapi.Envelope
 	data := e.GetMatchData()
 	n.deliver(presences[0].GetSessionId(), frame{matchID: data.MatchId, op: data.OpCode, data: append([]byte(nil), data.Data...), raw: true})
 	return nil
+}
+
+func (n *fakeNakama) UsersGetId(_ context.Context, ids []string, _ []string) ([]*api.User, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var users []*api.User
+	for _, id := range ids {
+		account := n.accounts[id]
+		users = append(users, &api.User{Id: id, DisplayName: account.name, AvatarUrl: account.avatar})
+	}
+	return users, n.accountError
 }
 
 func (n *fakeNakama) deliver(sessionID string, f frame) {

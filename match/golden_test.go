@@ -117,9 +117,50 @@ func goldenMessages(t *testing.T) map[string][]byte {
 		Reason: domain.EndTimeUp, Winners: []int{0, 1}, Table: []domain.FinalScore{{Seat: 0, Score: 3}, {Seat: 1, Score: 3}},
 	}, &ending{names: [domain.MaxPlayers]string{"ann", "bob"}, deck: domain.KeySource([32]byte{1, 2, 3, 31: 9})})
 	out["match_ended_key"] = marshal(t, end)
+	goldenLobby(t, out)
 	out["claim_set"] = marshal(t, claimOf(0x1122334455667788, setSA))
 	out["ping"] = marshal(t, &wire.Ping{ClientTimeMs: 777})
 	return out
+}
+
+// goldenLobby plays a second story, of a lobby and of what is around a match.
+func goldenLobby(t *testing.T, out map[string][]byte) {
+	n := newFake(t)
+	ann, bob := n.session("ann"), n.session("bob")
+	m := ann.create(`{"preset":"practice","start":"ready","seats":4,"bots":["hard"],"test_deck":"` + boardMAX + `"}`)
+	m.table().setup.TableID = "TABLE"
+	m.table().box.reserveSeat(bob.userID, n.clock.now()+30*time.Second)
+	m.settle()
+	keep := func(name string, u *fakeUser, op wire.OpCode) {
+		for _, f := range u.news() {
+			if wire.OpCode(f.op) == op {
+				out[name] = f.data
+			}
+		}
+		if out[name] == nil {
+			t.Fatalf("no %s", name)
+		}
+	}
+	ann.join(m)
+	keep("welcome_ready_table", ann, wire.OpCode_OP_CODE_WELCOME)
+	ann.send(m, wire.OpCode_OP_CODE_EMOTE, &wire.ShowEmote{Emote: wire.EmoteKind_EMOTE_KIND_GOOD_LUCK})
+	keep("emote_shown", ann, wire.OpCode_OP_CODE_EMOTE_SHOWN)
+	bob.join(m)
+	ann.ready(m, true)
+	bob.ready(m, true)
+	keep("roster_countdown", ann, wire.OpCode_OP_CODE_ROSTER)
+	m.pass(3 * time.Second)
+	ann.send(m, wire.OpCode_OP_CODE_REQUEST_HINT, &wire.RequestHint{Cards: 2})
+	keep("hint", ann, wire.OpCode_OP_CODE_HINT)
+	out["rematch"] = marshal(t, &wire.Rematch{Stamp: stampOf(standing{started: true, revision: 3}, 5*time.Second),
+		MatchId: "m", TableId: "TABLE", ReservedMs: rematchHoldMs})
+	out["set_ready"] = marshal(t, &wire.SetReady{Ready: true})
+	out["take_seat"] = marshal(t, &wire.TakeSeat{Seat: seatNumber(0)})
+	out["add_bot"] = marshal(t, &wire.AddBot{Level: wire.BotLevel_BOT_LEVEL_HARD, Seat: seatNumber(2)})
+	out["kick"] = marshal(t, &wire.Kick{Seat: 1})
+	out["vote_rematch"] = marshal(t, &wire.VoteRematch{Wants: true})
+	out["show_emote"] = marshal(t, &wire.ShowEmote{Emote: wire.EmoteKind_EMOTE_KIND_WOW})
+	out["request_hint"] = marshal(t, &wire.RequestHint{Cards: 1})
 }
 
 // messageNamed is the message type of a golden name: its longest prefix that is one.
@@ -127,7 +168,9 @@ func messageNamed(t *testing.T, name string) proto.Message {
 	all := map[string]proto.Message{
 		"welcome": &wire.Welcome{}, "update": &wire.Update{}, "claim_result": &wire.ClaimResult{}, "roster": &wire.Roster{},
 		"pong": &wire.Pong{}, "error": &wire.Error{}, "notice": &wire.Notice{}, "match_ended": &wire.MatchEnded{},
-		"claim_set": &wire.ClaimSet{}, "ping": &wire.Ping{},
+		"claim_set": &wire.ClaimSet{}, "ping": &wire.Ping{}, "hint": &wire.Hint{}, "emote_shown": &wire.EmoteShown{},
+		"rematch": &wire.Rematch{}, "set_ready": &wire.SetReady{}, "take_seat": &wire.TakeSeat{}, "add_bot": &wire.AddBot{},
+		"kick": &wire.Kick{}, "vote_rematch": &wire.VoteRematch{}, "show_emote": &wire.ShowEmote{}, "request_hint": &wire.RequestHint{},
 	}
 	var prefixes []string
 	for prefix := range all {

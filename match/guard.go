@@ -22,13 +22,15 @@ const (
 	atBell        entryPoint = "bell"
 	atAfterFunc   entryPoint = "after_func"
 	atRPC         entryPoint = "rpc"
+	atLookUp      entryPoint = "look_up"
+	atRematch     entryPoint = "rematch"
 )
 
 // entryPoints are all of them, in the order in which an error message lists them.
 func entryPoints() []entryPoint {
 	return []entryPoint{
 		atMatchInit, atJoinAttempt, atJoin, atLeave, atLoop, atSignal, atTerminate, atString, atHook, atTimer, atBell,
-		atAfterFunc, atRPC,
+		atAfterFunc, atRPC, atLookUp, atRematch,
 	}
 }
 

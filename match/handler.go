@@ -24,7 +24,7 @@ func (h *handler) MatchJoinAttempt(_ context.Context, _ runtime.Logger, _ *sql.D
 	t.box.trip(atJoinAttempt)
 	t.leave()
 	if why, ok := t.mayJoin(presence.GetUserId()); !ok {
-		return t, false, rejection(why, nil)
+		return t, false, rejection(why, t.refusalArgs(why, presence.GetUserId()))
 	}
 	t.box.admit(newVisitor(presence))
 	return t, true, ""
@@ -80,6 +80,7 @@ func (h *handler) MatchLoop(_ context.Context, _ runtime.Logger, _ *sql.DB, _ ru
 		t.slowLane(messages)
 	}
 	t.box.refuseAll(t.box.expire(), wire.Reason_REASON_NOT_IN_MATCH)
+	t.checkIdle()
 	t.leave()
 	t.closeWhenDone()
 	return t

@@ -50,6 +50,11 @@ func newTable(m *module, logger runtime.Logger, matchID string, params map[strin
 		module: m, setup: setup, box: box, logger: logger, seats: seats{count: setup.Seats},
 		session: domain.NewSession(), abort: newAbort(), now: now, emptySince: now,
 	}
+	for i, level := range setup.Bots {
+		if level != 0 {
+			t.seatBot(level, i)
+		}
+	}
 	t.label = t.currentLabel()
 	return t, nil
 }

@@ -33,6 +33,9 @@ func (b *mailbox) stamp() *wire.Stamp { return stampOf(b.where(), b.module.clock
 // refuseAll answers what was left in a mailbox. One message that cannot be answered does not keep the others from it.
 func (b *mailbox) refuseAll(left []mail, reason wire.Reason) {
 	for _, m := range left {
+		if m.run != nil {
+			continue
+		}
 		alone(func() { b.refuse(m.from, m.opCode, m.payload, reason) })
 	}
 }

@@ -22,6 +22,19 @@ const (
 	sweepEvery = 30 * time.Second
 )
 
+// socialRate is how many of the messages that everybody hears a session may send beside its claims: every one of them is a frame
+// for the whole table.
+func socialRate() rate { return rate{perSecond: 2, burst: 2} }
+
+// isSocial reports whether socialRate counts an op code.
+func isSocial(opCode int64) bool {
+	switch opCode {
+	case opSetReady, opTakeSeat, opVoteRematch, opEmote:
+		return true
+	}
+	return false
+}
+
 // pace is what a session's message got.
 type pace uint8
 

@@ -21,6 +21,7 @@ type mail struct {
 	opCode  int64
 	payload []byte
 	at      time.Duration // arrival, on the module's clock
+	run     func(*table)  // instead of a message: something of our own, to be done on the match's goroutine
 }
 
 // posting is what became of a message at the mailbox.
@@ -93,7 +94,7 @@ func (b *mailbox) put(sessionID string, opCode int64, payload []byte) posting {
 		a.parked = append(a.parked, m)
 		return postedSilently
 	}
-	if len(b.queue) == mailboxSize {
+	if len(b.queue) >= mailboxSize {
 		return refusedFull
 	}
 	b.queue = append(b.queue, m)
@@ -102,6 +103,22 @@ func (b *mailbox) put(sessionID string, opCode int64, payload []byte) posting {
 	}
 	b.ringing = true
 	return posted
+}
+
+// tell lets f run on the match's goroutine, unless the table closes before. What tells is bounded by itself: one for each user
+// who sits down, one for a rematch.
+func (b *mailbox) tell(f func(*table)) {
+	b.post(mail{run: f})
+	b.ring()
+}
+
+func (b *mailbox) post(m mail) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		m.at = b.module.clock.now()
+		b.queue = append(b.queue, m)
+	}
 }
 
 // take clears the bell's flag and takes what has come, with the time up to which that is all. The batch is valid until

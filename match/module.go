@@ -33,6 +33,7 @@ type module struct {
 	logger   runtime.Logger
 	tables   *registry
 	limiter  *limiter
+	manners  *limiter // of what is said around the game
 	requests *requests
 	wake     string // the signal that only we know, so that nobody else can wake a match up
 	stray    stray
@@ -69,7 +70,7 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 func newModule(settings config, logger runtime.Logger, nk runtime.NakamaModule, c clock) *module {
 	return &module{
 		config: settings, clock: c, nk: nk, logger: logger,
-		tables: newRegistry(), limiter: newLimiter(settings.rate), requests: newRequests(),
+		tables: newRegistry(), limiter: newLimiter(settings.rate), manners: newLimiter(socialRate()), requests: newRequests(),
 		wake: "wake " + rand.Text(),
 	}
 }

@@ -12,6 +12,11 @@ type preset struct {
 // defaultPreset is what create_match plays when nothing is said.
 const defaultPreset = "classic"
 
+const (
+	practicePreset = "practice"
+	customPreset   = "custom" // what rules are called that no preset has
+)
+
 // presets are the rules that can be asked for by name, in the order in which they are listed.
 func presets() []preset {
 	online := domain.DefaultRules()
@@ -33,7 +38,7 @@ func presets() []preset {
 		{"tournament", "claimed cards are replaced only while fewer than the opening board lie there", tournament},
 		{"timed", "three minutes; a wrong claim costs five seconds of one's own clock", timed},
 		{"fast", "no board animations: the next Set can be claimed at once", fast},
-		{"practice", "the rules as written, for one player or a shared seed; never ranked", domain.DefaultRules()},
+		{practicePreset, "the rules as written, for one player or a shared seed; never ranked", domain.DefaultRules()},
 	}
 }
 

@@ -156,6 +156,37 @@ func (r *request) numbers(name string, most int) ([]int64, bool) {
 	return list, true
 }
 
+// texts takes a list of short strings.
+func (r *request) texts(name string, most int) ([]string, bool) {
+	raw, ok := r.take(name)
+	if !ok {
+		return nil, false
+	}
+	var list []string
+	if raw[0] != '[' || json.Unmarshal(raw, &list) != nil {
+		r.wrongType(name, "a list of strings")
+		return nil, false
+	}
+	if len(list) > most {
+		r.outOfRange(name, fmt.Sprintf("%d entries", len(list)), fmt.Sprintf("at most %d entries", most))
+		return nil, false
+	}
+	return list, true
+}
+
+// flag takes a truth value.
+func (r *request) flag(name string) (value, ok bool) {
+	raw, ok := r.take(name)
+	if !ok {
+		return false, false
+	}
+	if json.Unmarshal(raw, &value) != nil {
+		r.wrongType(name, "true or false")
+		return false, false
+	}
+	return value, true
+}
+
 // done returns the first error, or that a field is unknown: the first of them in the request's order.
 func (r *request) done() error {
 	if r.err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"set3d/domain"
 	wire "set3d/proto/set3d/v1"
@@ -91,9 +92,16 @@ func (r *request) check(rules domain.Rules) error {
 		return reject(wire.Reason_REASON_INTERNAL, nil)
 	}
 	first := bad.Fields[0]
-	r.outOfRange(first.Field, first.Value, first.Allowed)
+	r.outOfRange(first.Field, inWordsOfRequests.Replace(first.Value), inWordsOfRequests.Replace(first.Allowed))
 	return r.err
 }
+
+// inWordsOfRequests spells the domain's enums as requests do.
+var inWordsOfRequests = strings.NewReplacer(
+	domain.RefillAlways.String(), refillPolicyNames[0], domain.RefillToInitialSize.String(), refillPolicyNames[1],
+	domain.PenaltyNone.String(), penaltyModeNames[0], domain.PenaltyTime.String(), penaltyModeNames[1],
+	domain.PenaltyPoint.String(), penaltyModeNames[2],
+)
 
 // choice takes one of several strings and returns which.
 func (r *request) choice(name string, from []string) (int, bool) {

@@ -2,7 +2,6 @@ package match
 
 import (
 	"context"
-	"crypto/rand"
 	"math"
 	"slices"
 	"strings"
@@ -66,15 +65,21 @@ func (m *module) readSetup(r *request) (tableSetup, error) {
 	if n, ok := r.number("seed", math.MinInt32, math.MaxInt32); ok {
 		s.Seed = int32(n)
 	}
+	r.readTable(&s)
 	if m.config.testHooks {
 		r.readTestHooks(&s)
 	}
-	if err := r.done(); err != nil || !hasRules {
+	if err := r.done(); err != nil {
 		return s, err
 	}
-	var err error
-	s.Rules, err = nested.readRules(s.Rules)
-	return s, err
+	if hasRules {
+		var err error
+		if s.Rules, err = nested.readRules(s.Rules); err != nil {
+			return s, err
+		}
+	}
+	r.settleRank(&s, chosen.rules)
+	return s, r.err
 }
 
 func (r *request) readTestHooks(s *tableSetup) {
@@ -94,7 +99,7 @@ func (r *request) readTestHooks(s *tableSetup) {
 
 // open makes the match, if the user has not too many already.
 func (m *module) open(ctx context.Context, s tableSetup) (any, error) {
-	s.TableID = rand.Text()
+	s.TableID = newTableID()
 	if !m.tables.reserve(s.TableID, s.Creator, m.config.maxTablesPerUser) {
 		return nil, reject(wire.Reason_REASON_TOO_MANY_MATCHES, args{"limit": m.config.maxTablesPerUser})
 	}

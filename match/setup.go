@@ -21,6 +21,17 @@ type tableSetup struct {
 	PanicAt entryPoint // test hook
 	Deck    string     // test hook: card codes
 
+	Ranked bool
+	Custom bool // other rules than the preset's
+
+	// StartWhenReady starts the match when all who sit are ready, at least MinPlayers; else it starts when all seats are taken.
+	StartWhenReady bool
+	MinPlayers     int
+
+	Bots        [domain.MaxPlayers]domain.BotLevel // by seat, from the opening on
+	FillAfterMs int64                              // when bots of FillLevel take the free seats, once a person waits; 0: never
+	FillLevel   domain.BotLevel
+
 	// Users by seat for whom the seats are kept for ReservedMs from the opening on.
 	Reserved   [domain.MaxPlayers]string
 	ReservedMs int64

@@ -29,6 +29,10 @@ type table struct {
 	pending []mail        // taken from the mailbox and not judged yet
 	replies []reply       // to be sent behind the next UPDATE
 
+	lobby     lobby
+	rematch   rematch
+	takeovers []takeover // of late
+
 	sentRevision  uint64
 	rosterChanged bool
 	rosterUnsent  bool
@@ -64,8 +68,6 @@ func (t *table) enter(dispatcher runtime.MatchDispatcher) {
 	t.judgePending()
 	if t.standing.started {
 		t.session.Advance(t.matchMs(t.now), &t.out)
-	} else if t.box.ledger.lapse(t.now) {
-		t.rosterChanged = true
 	}
 }
 
@@ -83,7 +85,9 @@ func (t *table) leave() {
 	if t.closing {
 		return
 	}
+	t.advanceLobby()
 	t.flush()
+	t.agreeOnRematch()
 	t.setAlarm()
 }
 
@@ -120,19 +124,23 @@ func (t *table) count(which func(*visitor) bool) int {
 	return n
 }
 
-// setAlarm asks to be woken at the session's next deadline. Without the fast lane the ticks have to do.
+// setAlarm asks to be woken at the next deadline. Without the fast lane the ticks have to do.
 func (t *table) setAlarm() {
-	if !t.module.config.fastLane || !t.standing.started {
+	if !t.module.config.fastLane {
 		return
 	}
-	wakeMs, ok := t.session.NextWakeMs()
-	if !ok {
-		return
-	}
-	if at := t.standing.startedAt + ms(wakeMs); at != t.alarmAt {
+	if at, ok := t.nextWake(); ok && at != t.alarmAt {
 		t.alarmAt = at
 		t.box.wakeIn(max(0, at-t.module.clock.now()))
 	}
+}
+
+func (t *table) nextWake() (time.Duration, bool) {
+	if !t.standing.started {
+		return t.lobby.nextWake(t.now)
+	}
+	wakeMs, ok := t.session.NextWakeMs()
+	return t.standing.startedAt + ms(wakeMs), ok
 }
 
 // closeWhenDone closes a table at which nothing more is going to happen.
@@ -140,7 +148,7 @@ func (t *table) closeWhenDone() {
 	config := &t.module.config
 	switch {
 	case t.ended:
-		if t.draining || t.now-t.endedAt >= config.afterEnd {
+		if t.draining || t.now-t.endedAt >= config.afterEnd && !t.rematch.isMaking {
 			t.close()
 		}
 	case t.standing.started: // the rules end a match; a table with held seats may be empty

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"set3d/domain"
 	wire "set3d/proto/set3d/v1"
 )
@@ -17,6 +19,7 @@ const (
 	replyError
 	replyPong
 	replyWelcome
+	replyStamped
 )
 
 // reply is an answer to one session that waits for the UPDATE before it, so that it never speaks of a state that its
@@ -31,9 +34,17 @@ type reply struct {
 	opCode       int64
 	detail       string
 	clientTimeMs uint64
+	stamped      func(*wire.Stamp) stampedMessage // makes a rarer message, for everybody if there is no to
 }
 
+// stampedMessage is a message with its stamp.
+type stampedMessage = proto.Message
+
 func (t *table) reply(r reply) { t.replies = append(t.replies, r) }
+
+func (t *table) replyStamped(to *visitor, opCode wire.OpCode, stamped func(*wire.Stamp) stampedMessage) {
+	t.reply(reply{kind: replyStamped, to: to, opCode: int64(opCode), stamped: stamped})
+}
 
 func (t *table) replyError(m mail, reason wire.Reason, detail string) {
 	t.reply(reply{kind: replyError, to: m.from, reason: reason, opCode: m.opCode, detail: detail})
@@ -53,6 +64,12 @@ func (t *table) answer(r *reply) {
 		t.sendTo(r.to, wire.OpCode_OP_CODE_PONG, &wire.Pong{Stamp: t.stamp(), ClientTimeMs: r.clientTimeMs})
 	case replyWelcome:
 		t.welcome(r.to)
+	case replyStamped:
+		if r.to == nil {
+			t.sendAll(wire.OpCode(r.opCode), r.stamped(t.stamp()))
+			return
+		}
+		t.sendTo(r.to, wire.OpCode(r.opCode), r.stamped(t.stamp()))
 	}
 }
 
@@ -62,6 +79,7 @@ func (t *table) welcome(v *visitor) {
 	w := &wire.Welcome{
 		Stamp: t.stamp(), ProtocolVersion: protocolVersion, TableId: t.setup.TableID, Role: wire.Role_ROLE_SPECTATOR,
 		Rules: rulesToWire(t.setup.Rules), Roster: t.roster(), Timing: timingFor(t.setup.Rules),
+		Settings: t.settings(),
 	}
 	if seat := t.seatOf(v.userID); seat != spectatorSeat {
 		number := uint32(seat)
@@ -86,25 +104,39 @@ func (t *table) welcome(v *visitor) {
 func (t *table) roster() *wire.Roster {
 	r := &wire.Roster{Spectators: uint32(t.spectators())}
 	for i := range t.seats.count {
-		s := &t.seats.seat[i]
-		place := &wire.Seat{
-			UserId: s.userID, DisplayName: s.name, Connected: s.visitor != nil, Ready: s.visitor != nil,
-			Forfeited: t.forfeited(i),
+		r.Seats = append(r.Seats, t.rosterSeat(i))
+		if t.seats.seat[i].wants {
+			r.RematchVotes |= 1 << i
 		}
-		if until, promised := t.box.ledger.promise(i, t.now); promised {
-			place.ReservedUntilUnixMs = t.wallMs(until)
-		}
-		if untilMs, dropped := t.session.HeldUntilMs(i); dropped {
-			held := uint64(untilMs)
-			place.HeldUntilMs = &held
-		}
-		r.Seats = append(r.Seats, place)
 	}
 	if host, ok := t.seats.host(); ok {
 		number := uint32(host)
 		r.HostSeat = &number
 	}
+	if t.lobby.endsAt != 0 && !t.standing.started {
+		r.CountdownEndsUnixMs = t.wallMs(t.lobby.endsAt)
+	}
 	return r
+}
+
+func (t *table) rosterSeat(i int) *wire.Seat {
+	s := &t.seats.seat[i]
+	place := &wire.Seat{
+		UserId: s.userID, DisplayName: s.name, AvatarUrl: s.avatar, BotLevel: botLevelToWire(s.bot), Forfeited: t.forfeited(i),
+		Connected: s.visitor != nil || s.bot != 0,
+	}
+	place.Ready = place.Connected
+	if t.setup.StartWhenReady && !t.standing.started && s.bot == 0 {
+		place.Ready = s.ready
+	}
+	if until, promised := t.box.ledger.promise(i, t.now); promised {
+		place.ReservedUntilUnixMs = t.wallMs(until)
+	}
+	if untilMs, dropped := t.session.HeldUntilMs(i); dropped {
+		held := uint64(untilMs)
+		place.HeldUntilMs = &held
+	}
+	return place
 }
 
 // wallMs is a moment of the module's clock as unix time in ms.
@@ -117,6 +149,3 @@ func seatForfeited(stamp *wire.Stamp, seat int) *wire.Notice {
 	number := uint32(seat)
 	return &wire.Notice{Stamp: stamp, Kind: wire.NoticeKind_NOTICE_KIND_SEAT_FORFEITED, Seat: &number}
 }
-
-// displayName is a user's name as the wire can carry it.
-func displayName(username string) string { return strings.ToValidUTF8(username, "?") }

@@ -13,21 +13,40 @@ type receiver struct {
 	forfeit  wire.Forfeit
 	snapshot wire.RequestSnapshot
 	ping     wire.Ping
+	ready    wire.SetReady
+	takeSeat wire.TakeSeat
+	addBot   wire.AddBot
+	kick     wire.Kick
+	vote     wire.VoteRematch
+	emote    wire.ShowEmote
+	hint     wire.RequestHint
 }
 
 // The op codes of clients that this server knows, as Nakama numbers them.
 const (
 	opClaimSet        = int64(wire.OpCode_OP_CODE_CLAIM_SET)
+	opSetReady        = int64(wire.OpCode_OP_CODE_SET_READY)
+	opTakeSeat        = int64(wire.OpCode_OP_CODE_TAKE_SEAT)
+	opAddBot          = int64(wire.OpCode_OP_CODE_ADD_BOT)
+	opKick            = int64(wire.OpCode_OP_CODE_KICK)
 	opForfeit         = int64(wire.OpCode_OP_CODE_FORFEIT)
+	opVoteRematch     = int64(wire.OpCode_OP_CODE_VOTE_REMATCH)
+	opEmote           = int64(wire.OpCode_OP_CODE_EMOTE)
 	opRequestSnapshot = int64(wire.OpCode_OP_CODE_REQUEST_SNAPSHOT)
 	opPing            = int64(wire.OpCode_OP_CODE_PING)
+	opRequestHint     = int64(wire.OpCode_OP_CODE_REQUEST_HINT)
 )
 
 // handle judges one message. Its answer, if it is for the sender alone, waits until everybody knows the state that it
 // belongs to.
 func (t *table) handle(m mail) {
+	if m.run != nil {
+		m.run(t)
+		return
+	}
 	switch m.opCode {
 	case opClaimSet:
+		t.noteActive(m.from.userID)
 		t.claim(m)
 	case opForfeit:
 		if t.decode(m, &t.receiver.forfeit) {
@@ -35,11 +54,41 @@ func (t *table) handle(m mail) {
 		}
 	case opRequestSnapshot:
 		if t.decode(m, &t.receiver.snapshot) {
+			t.noteActive(m.from.userID)
 			t.reply(reply{kind: replyWelcome, to: m.from})
 		}
 	case opPing:
 		if t.decode(m, &t.receiver.ping) {
 			t.reply(reply{kind: replyPong, to: m.from, clientTimeMs: t.receiver.ping.ClientTimeMs})
+		}
+	default:
+		t.handleSocial(m)
+	}
+}
+
+// handleSocial judges what is said around the game.
+func (t *table) handleSocial(m mail) {
+	if isSocial(m.opCode) && t.module.manners.take(m.from.sessionID, m.at) != paceFine {
+		t.module.count("set3d_messages_refused", map[string]string{"reason": reasonName(wire.Reason_REASON_RATE_LIMITED)})
+		t.replyError(m, wire.Reason_REASON_RATE_LIMITED, "")
+		return
+	}
+	r := &t.receiver
+	switch m.opCode {
+	case opSetReady, opTakeSeat, opAddBot, opKick:
+		t.handleLobby(m)
+	case opVoteRematch:
+		if t.decode(m, &r.vote) {
+			t.voteRematch(m, r.vote.Wants)
+		}
+	case opEmote:
+		if t.decode(m, &r.emote) {
+			t.noteActive(m.from.userID)
+			t.emote(m, r.emote.Emote)
+		}
+	case opRequestHint:
+		if t.decode(m, &r.hint) {
+			t.hint(m, r.hint.Cards)
 		}
 	default:
 		t.replyError(m, wire.Reason_REASON_UNKNOWN_OP_CODE, "")

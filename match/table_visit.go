@@ -1,8 +1,6 @@
 package match
 
 import (
-	"crypto/rand"
-	"fmt"
 	"slices"
 
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -15,6 +13,9 @@ import (
 func (t *table) mayJoin(userID string) (wire.Reason, bool) {
 	if t.closing {
 		return wire.Reason_REASON_TABLE_CLOSED, false
+	}
+	if _, wait := t.contested(userID); wait {
+		return wire.Reason_REASON_CONTESTED, false
 	}
 	if t.seatOf(userID) != spectatorSeat {
 		return 0, true
@@ -45,6 +46,10 @@ func (t *table) join(presences []runtime.Presence) {
 	var parked []mail
 	for _, p := range presences {
 		v, mail := t.box.arrive(newVisitor(p))
+		if t.box.ledger.bars(v.userID) { // removed since the attempt
+			t.turnAway(v)
+			continue
+		}
 		if older := t.arrive(v); older != nil {
 			replaced = append(replaced, older)
 		}
@@ -52,21 +57,27 @@ func (t *table) join(presences []runtime.Presence) {
 	}
 	t.raiseRoster()
 	for _, v := range arrived {
-		t.welcome(v)
-		if seat, sits := t.seats.of(v.userID); sits && t.forfeited(seat) {
-			t.sendTo(v, wire.OpCode_OP_CODE_NOTICE, seatForfeited(t.stamp(), seat))
-		}
+		t.greet(v)
 	}
 	t.flush()
 	for _, v := range replaced {
-		t.sendTo(v, wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stamp(), Kind: wire.NoticeKind_NOTICE_KIND_REPLACED})
+		t.sendTo(v, wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stamp(), Kind: t.noteTakeover(v.userID)})
 		t.kick(v)
 	}
-	if !t.standing.started && t.seats.full() {
-		t.start()
-	}
+	t.advanceLobby()
 	t.pending = parked
 	t.judgePending()
+}
+
+// greet tells a newcomer all that there is to know.
+func (t *table) greet(v *visitor) {
+	t.welcome(v)
+	if seat, sits := t.seats.of(v.userID); sits && t.forfeited(seat) {
+		t.sendTo(v, wire.OpCode_OP_CODE_NOTICE, seatForfeited(t.stamp(), seat))
+	}
+	if t.rematch.made != nil {
+		t.tellRematch(v)
+	}
 }
 
 // arrive takes a visitor in and returns the user's older session, if there is one here: the newer has replaced it.
@@ -90,6 +101,7 @@ func (t *table) arrive(v *visitor) (older *visitor) {
 	if sits {
 		t.seats.seat[seat].visitor = v
 		if t.standing.started {
+			t.noteActive(v.userID)
 			t.apply(domain.Return{Seat: seat}) // refused, without effect, unless the player had dropped
 		}
 	}
@@ -101,9 +113,14 @@ func (t *table) arrive(v *visitor) (older *visitor) {
 func (t *table) sit(v *visitor, wanted int) (int, bool) {
 	seat, ok := t.box.ledger.sit(v.userID, wanted, t.now)
 	if ok {
-		t.seats.put(seat, v)
+		t.sitDown(seat, v)
 	}
 	return seat, ok
+}
+
+func (t *table) sitDown(seat int, v *visitor) {
+	t.seats.put(seat, v)
+	go t.box.lookUp(v.userID, t.seats.seat[seat].name)
 }
 
 // vacate frees a seat in the lobby.
@@ -137,25 +154,6 @@ func (t *table) forget(v *visitor) {
 	if len(t.visitors) == 0 {
 		t.emptySince = t.now
 	}
-}
-
-// start deals. Match time begins now.
-func (t *table) start() {
-	t.box.ledger.close()
-	t.deck = t.setup.deck(newKey)
-	t.standing.started, t.standing.startedAt = true, t.now
-	setup := domain.Setup{Rules: t.setup.Rules, Players: t.seats.count, Deck: t.deck}
-	if err := t.session.StartMatch(setup, &t.out); err != nil {
-		panic(fmt.Sprintf("a validated setup does not start: %v", err))
-	}
-	t.logger.Info("table %s: a match of %d by %s begins", t.setup.TableID, t.seats.count, t.setup.Preset)
-	t.module.count("set3d_matches_started", map[string]string{"preset": t.setup.Preset})
-}
-
-// newKey draws a deck's key, which nobody can guess.
-func newKey() (key [32]byte) {
-	_, _ = rand.Read(key[:]) // never fails: the process ends first
-	return key
 }
 
 func (t *table) kick(v *visitor) {

@@ -25,6 +25,7 @@ func decode(t testing.TB, f frame) proto.Message {
 	m, ok := map[wire.OpCode]proto.Message{
 		wire.OpCode_OP_CODE_WELCOME: &wire.Welcome{}, wire.OpCode_OP_CODE_UPDATE: &wire.Update{},
 		wire.OpCode_OP_CODE_CLAIM_RESULT: &wire.ClaimResult{}, wire.OpCode_OP_CODE_ROSTER: &wire.Roster{},
+		wire.OpCode_OP_CODE_HINT: &wire.Hint{}, wire.OpCode_OP_CODE_EMOTE_SHOWN: &wire.EmoteShown{}, wire.OpCode_OP_CODE_REMATCH: &wire.Rematch{},
 		wire.OpCode_OP_CODE_PONG: &wire.Pong{}, wire.OpCode_OP_CODE_NOTICE: &wire.Notice{}, wire.OpCode_OP_CODE_ERROR: &wire.Error{},
 	}[wire.OpCode(f.op)]
 	if !ok {

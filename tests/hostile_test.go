@@ -17,7 +17,7 @@ import (
 )
 
 // clientOps are the op codes that a client may send.
-var clientOps = slices.Sorted(slices.Values(append(slices.Clone(knownOps), reservedOps...)))
+var clientOps = slices.Sorted(slices.Values(append(slices.Clone(knownOps), tableOps...)))
 
 // TestHostileFlood sends 10,000 random payloads for each op code of clients into a match in which honest players play, from sessions that
 // are in it, a seated one among them, and as many from sessions that are not. The server's rates are raised, so that the payloads get past the

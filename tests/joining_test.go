@@ -247,7 +247,7 @@ func TestStranger(t *testing.T) {
 		s := connect(t, on, format)
 		s.attend(x.made.MatchID, nil)
 		s.refusal(s.claim(setSA), wire.Reason_REASON_NOT_IN_MATCH)
-		for _, op := range append([]int64{0, -5, opForfeit, opSnapshot, opPing, 77, 102}, reservedOps...) {
+		for _, op := range append([]int64{0, -5, opForfeit, opSnapshot, opPing, 77, 102}, tableOps...) {
 			s.mark()
 			s.sendData(op, nil)
 			s.error(op, wire.Reason_REASON_NOT_IN_MATCH)

@@ -19,13 +19,14 @@ const (
 	opPing     = int64(wire.OpCode_OP_CODE_PING)
 )
 
-// reservedOps are those of the lobby, which have no meaning yet.
-var reservedOps = []int64{
+// tableOps are those of the lobby and of what is around a match.
+var tableOps = []int64{
 	int64(wire.OpCode_OP_CODE_SET_READY), int64(wire.OpCode_OP_CODE_TAKE_SEAT), int64(wire.OpCode_OP_CODE_ADD_BOT),
 	int64(wire.OpCode_OP_CODE_KICK), int64(wire.OpCode_OP_CODE_VOTE_REMATCH), int64(wire.OpCode_OP_CODE_EMOTE),
+	int64(wire.OpCode_OP_CODE_REQUEST_HINT),
 }
 
-// knownOps are those that mean something.
+// knownOps are those of the game.
 var knownOps = []int64{opClaim, opForfeit, opSnapshot, opPing}
 
 var bothFormats = []client.Format{asJSON, asProtobuf}
@@ -76,7 +77,7 @@ func TestOpCodesUnknown(t *testing.T) {
 			a, b := x.players[0], x.players[1]
 			a.rude = true
 			before := a.sync().GetStamp().GetRevision()
-			ops := append([]int64{0, -1, 11, 99, 100, 101, 102, 107, 127, 128, 255, 256, 1 << 31, 1<<32 + opClaim, math.MaxInt64, math.MinInt64}, reservedOps...)
+			ops := []int64{0, -1, 12, 99, 100, 101, 102, 107, 127, 128, 255, 256, 1 << 31, 1<<32 + opClaim, math.MaxInt64, math.MinInt64}
 			for _, op := range ops {
 				a.sendData(op, marshal(t, claimOf(newClaimID(), ids(setSA)))) // a claim in another's clothes
 				a.error(op, wire.Reason_REASON_UNKNOWN_OP_CODE)
