@@ -90,6 +90,34 @@ func (s *Socket) CreateMatch(ctx context.Context, request CreateMatch) (CreatedM
 	return createMatch(ctx, s.RPC, request)
 }
 
+// MatchReview is what a match that is over could have been, board by board.
+type MatchReview struct {
+	MatchID string `json:"match_id"`
+	TableID string `json:"table_id"`
+	Boards  []struct {
+		// FromMs and ToMs are when the board could be claimed from, and when a Set was taken or the match ended.
+		FromMs int64 `json:"from_ms"`
+		ToMs   int64 `json:"to_ms"`
+		// Cards are ids by slot, 255 for an empty one; Sets is how many Sets they held.
+		Cards []int `json:"cards"`
+		Sets  int   `json:"sets"`
+		// Taken is the Set that was taken; nil for the board on which the match ended.
+		Taken *struct {
+			Seat        int    `json:"seat"`
+			DisplayName string `json:"display_name"`
+			AfterMs     int64  `json:"after_ms"`
+			Cards       []int  `json:"cards"`
+		} `json:"taken"`
+		// Missed are the Sets that nobody took, if they were asked for.
+		Missed [][]int `json:"missed"`
+	} `json:"boards"`
+}
+
+// MatchReview looks back on a match that is over and whose table is still open; missed asks for the Sets that nobody took.
+func (s *Socket) MatchReview(ctx context.Context, matchID string, missed bool) (MatchReview, error) {
+	return call[MatchReview](ctx, s.RPC, "match_review", map[string]any{"match_id": matchID, "missed": missed})
+}
+
 func (c *Client) caller(user *User) rpcCaller {
 	return func(ctx context.Context, id, payload string) (string, error) { return c.RPC(ctx, user, id, payload) }
 }

@@ -42,7 +42,7 @@ func newTable(m *module, logger runtime.Logger, matchID string, params map[strin
 	}
 	box := &mailbox{
 		module: m, id: matchID, key: key, tableID: setup.TableID, creator: setup.Creator, panicAt: setup.PanicAt,
-		admitted: map[string]*admission{},
+		admitted: map[string]*admission{}, met: map[string]bool{},
 	}
 	now := m.clock.now()
 	box.ledger = newLedger(setup.Seats, setup.Reserved, now+ms(setup.ReservedMs))

@@ -57,6 +57,8 @@ type mailbox struct {
 	poisoned bool
 	alarm    alarm
 	standing standing
+	met      map[string]bool // the users who have been here
+	review   *review         // of the match, when it is over
 }
 
 // admission is a session that the match has let in.
@@ -148,6 +150,9 @@ func (b *mailbox) arrive(v *visitor) (*visitor, []mail) {
 	if a == nil { // Nakama took longer than we waited; we had said yes
 		a = &admission{visitor: v}
 		b.admitted[v.sessionID] = a
+	}
+	if len(b.met) < metMax {
+		b.met[a.visitor.userID] = true
 	}
 	parked := a.parked
 	a.arrived, a.parked = true, nil

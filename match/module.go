@@ -58,6 +58,9 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 	if err := initializer.RegisterRpc("create_match", m.rpc(m.createMatch)); err != nil {
 		return fmt.Errorf("register create_match: %w", err)
 	}
+	if err := initializer.RegisterRpc("match_review", m.rpc(m.matchReview)); err != nil {
+		return fmt.Errorf("register match_review: %w", err)
+	}
 	if settings.fastLane {
 		if err := initializer.RegisterBeforeRt("MatchDataSend", m.beforeMatchData); err != nil {
 			return fmt.Errorf("register the fast lane: %w", err)
