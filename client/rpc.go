@@ -50,6 +50,8 @@ type CreateMatch struct {
 	Ranked bool `json:"ranked,omitempty"`
 	// Seed deals the deck of .NET's Random, for practice; 0 draws a secret key.
 	Seed int32 `json:"seed,omitempty"`
+	// Private tables are listed nowhere and joined by their code.
+	Private bool `json:"private,omitempty"`
 	// RequestID makes the request repeatable for a minute; a random one when empty.
 	RequestID string `json:"request_id,omitempty"`
 	// TestDeck is card codes in the order in which they are dealt, with blanks between; TestPanicAt names an entry point that is to
@@ -62,6 +64,8 @@ type CreateMatch struct {
 type CreatedMatch struct {
 	MatchID string          `json:"match_id"`
 	TableID string          `json:"table_id"`
+	Code    string          `json:"code"`
+	Private bool            `json:"private"`
 	Preset  string          `json:"preset"`
 	Rules   json.RawMessage `json:"rules"`
 	Seats   int             `json:"seats"`

@@ -20,6 +20,8 @@ const (
 	writeWait = 5 * time.Second  // a frame that cannot be written for so long means a dead connection
 	readWait  = 60 * time.Second // Nakama pings every 15 s: after four missed ones the connection is dead
 	closeWait = time.Second      // for the server's close frame
+
+	maxTickets = 3 // of the matchmaker, that Nakama lets a session have
 )
 
 // Socket is a realtime connection. It is safe for concurrent use. Close it when done.
@@ -30,6 +32,7 @@ type Socket struct {
 
 	writing sync.Mutex
 	done    chan struct{} // closed when the reader has ended
+	matched chan *rtapi.MatchmakerMatched
 
 	mu      sync.Mutex
 	lastCid uint64
@@ -66,6 +69,7 @@ func newSocket(conn *websocket.Conn, format Format) *Socket {
 		conn:    conn,
 		format:  format,
 		done:    make(chan struct{}),
+		matched: make(chan *rtapi.MatchmakerMatched, maxTickets),
 		pending: map[string]chan *rtapi.Envelope{},
 		joining: map[string]*Match{},
 		matches: map[string]*Match{},

@@ -49,6 +49,12 @@ func (s *Socket) route(envelope *rtapi.Envelope, at time.Time) {
 		s.answer(envelope)
 		return
 	}
+	if matched := envelope.GetMatchmakerMatched(); matched != nil {
+		select {
+		case s.matched <- matched:
+		default: // nobody has asked for the last ones
+		}
+	}
 	data := envelope.GetMatchData()
 	if data == nil {
 		return

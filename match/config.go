@@ -46,6 +46,14 @@ func Settings() []Setting {
 			func(c *config, n int) { c.rate.perSecond = n }),
 		number("SET3D_RATE_BURST", "10", 1, 1_000, "match messages that one session may send at once",
 			func(c *config, n int) { c.rate.burst = n }),
+		number("SET3D_RPC_PER_MINUTE", "120", 1, 100_000, "calls of RPCs a minute that one user may make, and as many joins",
+			func(c *config, n int) { c.rpcPerMinute = n }),
+		number("SET3D_WRONG_CODES_PER_MINUTE", "10", 1, 1_000, "wrong invitation codes a minute that one user may try",
+			func(c *config, n int) { c.wrongCodesPerMinute = n }),
+		number("SET3D_RESERVATION_MS", "15000", 1_000, 600_000, "how long a seat is kept for a user who was sent to a table, in ms",
+			func(c *config, n int) { c.reservation = ms(int64(n)) }),
+		onOff("SET3D_RELAYED_MATCHES", "off", "let clients use Nakama's relayed matches, which have no rules",
+			func(c *config, on bool) { c.relayedMatches = on }),
 		onOff("SET3D_TEST_HOOKS", "off", "let create_match order decks and panics: for tests, never in production",
 			func(c *config, on bool) { c.testHooks = on }),
 	}
@@ -64,6 +72,11 @@ type config struct {
 	idleForfeit      time.Duration
 	rate             rate
 	testHooks        bool
+
+	rpcPerMinute        int
+	wrongCodesPerMinute int
+	reservation         time.Duration
+	relayedMatches      bool
 }
 
 // The tick rates when nobody asks for another one.
@@ -124,9 +137,9 @@ func number(name, byDefault string, lowest, highest int, meaning string, set fun
 		}}
 }
 
-func sortedKeys(env map[string]string) []string {
-	keys := make([]string, 0, len(env))
-	for key := range env {
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)

@@ -14,7 +14,8 @@ func TestConfigDefaults(t *testing.T) {
 	want := config{
 		fastLane: true, tickRate: 2, afterEnd: time.Minute, emptyTable: time.Minute, maxTablesPerUser: 20,
 		maxSpectators: 16, countdown: 3 * time.Second, idleWarning: 2 * time.Minute, idleForfeit: 30 * time.Second,
-		rate: rate{perSecond: 20, burst: 10},
+		rate:         rate{perSecond: 20, burst: 10},
+		rpcPerMinute: 120, wrongCodesPerMinute: 10, reservation: 15 * time.Second,
 	}
 	if c != want {
 		t.Fatalf("defaults %+v", c)

@@ -21,9 +21,9 @@ func TestLabel(t *testing.T) {
 			t.Fatalf("label %s\nwant  %s", m.label, text)
 		}
 	}
-	want(`{"v":1,"phase":"lobby","open":true,"preset":"fast","seats":2,"taken":0}`)
+	want(`{"v":1,"phase":"lobby","open":true,"private":false,"ranked":false,"start":"full","preset":"fast","seats":2,"taken":0}`)
 	ann.join(m)
-	want(`{"v":1,"phase":"lobby","open":true,"preset":"fast","seats":2,"taken":1}`)
+	want(`{"v":1,"phase":"lobby","open":true,"private":false,"ranked":false,"start":"full","preset":"fast","seats":2,"taken":1}`)
 	updates := m.labels
 	for range 5 {
 		m.loop()
@@ -32,10 +32,10 @@ func TestLabel(t *testing.T) {
 		t.Fatal("the label is updated without a change")
 	}
 	bob.join(m)
-	want(`{"v":1,"phase":"playing","open":false,"preset":"fast","seats":2,"taken":2}`)
+	want(`{"v":1,"phase":"playing","open":false,"private":false,"ranked":false,"start":"full","preset":"fast","seats":2,"taken":2}`)
 	ann.claim(m, 1, "0110 1101 2122")
 	ann.claim(m, 2, "1110 0112 2111")
-	want(`{"v":1,"phase":"ended","open":false,"preset":"fast","seats":2,"taken":2}`)
+	want(`{"v":1,"phase":"ended","open":false,"private":false,"ranked":false,"start":"full","preset":"fast","seats":2,"taken":2}`)
 }
 
 // Shutdown: everybody is told, nobody new comes in, a running match goes on and then closes at once.

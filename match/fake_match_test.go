@@ -15,6 +15,7 @@ import (
 
 type (
 	nakamaMatchMaker = func(context.Context, nakama.Logger, *sql.DB, nakama.NakamaModule) (nakama.Match, error)
+	nakamaMatched    = func(context.Context, nakama.Logger, *sql.DB, nakama.NakamaModule, []nakama.MatchmakerEntry) (string, error)
 	nakamaBeforeRt   = func(context.Context, nakama.Logger, *sql.DB, nakama.NakamaModule, *rtapi.Envelope) (*rtapi.Envelope, error)
 )
 
@@ -94,10 +95,12 @@ func (m *fakeMatch) isStopped() bool {
 	return m.stopped
 }
 
-func (m *fakeMatch) attempt(u *fakeUser) (allow bool, reason string) {
+func (m *fakeMatch) attempt(u *fakeUser) (allow bool, reason string) { return m.attemptWith(u, nil) }
+
+func (m *fakeMatch) attemptWith(u *fakeUser, metadata map[string]string) (allow bool, reason string) {
 	m.run("attempt", func() any {
 		var state any
-		state, allow, reason = m.core.MatchJoinAttempt(m.ctx, m.n.logger, nil, m.n, m, m.tick, m.state, u, nil)
+		state, allow, reason = m.core.MatchJoinAttempt(m.ctx, m.n.logger, nil, m.n, m, m.tick, m.state, u, metadata)
 		return state
 	})
 	return allow, reason

@@ -27,7 +27,11 @@ type fakeNakama struct {
 
 	make func(context.Context, runtime.Logger) (runtime.Match, error)
 	rpcs map[string]nakamaRPC
-	hook func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error)
+	hook func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) // before MatchDataSend
+
+	hooks   map[string]func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) // before all else
+	matched func(entries []runtime.MatchmakerEntry) (string, error)
+	module  *module
 
 	mu           sync.Mutex
 	matches      map[string]*fakeMatch
@@ -36,6 +40,9 @@ type fakeNakama struct {
 	counters     map[string]int64
 	disconnected map[string]int
 	createError  error
+	createFault  func(n int) error   // what the n-th MatchCreate meets, from 1
+	blocked      map[string][]string // by user id: whom they have blocked
+	friendsError error
 	signalFault  func(n int) signalFault // what the n-th signal meets, from 1
 	signals      int
 	accounts     map[string]fakeAccount // by user id
@@ -62,7 +69,8 @@ func newFake(t testing.TB, settings ...string) *fakeNakama {
 		t: t, clock: &fakeClock{at: time.Hour}, logger: &fakeLogger{}, env: map[string]string{"SET3D_TEST_HOOKS": "on"},
 		rpcs: map[string]nakamaRPC{}, matches: map[string]*fakeMatch{}, users: map[string]*fakeUser{},
 		counters: map[string]int64{}, disconnected: map[string]int{},
-		accounts: map[string]fakeAccount{},
+		accounts: map[string]fakeAccount{}, blocked: map[string][]string{},
+		hooks: map[string]func(context.Context, *rtapi.Envelope) (*rtapi.Envelope, error){},
 	}
 	for _, s := range settings {
 		key, value, _ := strings.Cut(s, "=")
@@ -86,6 +94,9 @@ func (n *fakeNakama) MatchCreate(_ context.Context, module string, params map[st
 	n.mu.Lock()
 	fault := n.createError
 	n.made++
+	if n.createFault != nil {
+		fault = n.createFault(n.made)
+	}
 	id := fmt.Sprintf("00000000-0000-4000-8000-%012x.%s", n.made, fakeNode)
 	n.mu.Unlock()
 	if fault != nil {
@@ -195,7 +206,11 @@ type fakeInitializer struct {
 
 func (i *fakeInitializer) RegisterMatch(_ string, fn nakamaMatchMaker) error {
 	i.n.make = func(ctx context.Context, l runtime.Logger) (runtime.Match, error) { return fn(ctx, l, nil, i.n) }
-	return nil
+	core, err := i.n.make(context.Background(), i.n.logger)
+	if err == nil {
+		i.n.module = core.(*handler).module
+	}
+	return err
 }
 
 func (i *fakeInitializer) RegisterRpc(id string, fn nakamaRPC) error {
@@ -204,11 +219,31 @@ func (i *fakeInitializer) RegisterRpc(id string, fn nakamaRPC) error {
 }
 
 func (i *fakeInitializer) RegisterBeforeRt(id string, fn nakamaBeforeRt) error {
-	if id != "MatchDataSend" {
-		return fmt.Errorf("no message %q", id)
-	}
-	i.n.hook = func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) {
+	hook := func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) {
 		return fn(ctx, i.n.logger, nil, i.n, in)
 	}
+	if i.n.hooks[id] = hook; id == "MatchDataSend" {
+		i.n.hook = hook
+	}
 	return nil
+}
+
+func (i *fakeInitializer) RegisterMatchmakerMatched(fn nakamaMatched) error {
+	i.n.matched = func(entries []runtime.MatchmakerEntry) (string, error) {
+		return fn(context.Background(), i.n.logger, nil, i.n, entries)
+	}
+	return nil
+}
+
+func (n *fakeNakama) FriendsList(_ context.Context, userID string, limit int, state *int, cursor string) ([]*api.Friend, string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.friendsError != nil || limit != 1000 || *state != 3 || cursor != "" {
+		return nil, "", errors.Join(errors.New("no list"), n.friendsError)
+	}
+	var list []*api.Friend
+	for _, id := range n.blocked[userID] {
+		list = append(list, &api.Friend{User: &api.User{Id: id}})
+	}
+	return list, "", nil
 }

@@ -67,7 +67,7 @@ func goldenMessages(t *testing.T) map[string][]byte {
 	out := map[string][]byte{}
 	ann, bob, eve := n.session("ann"), n.session("bob"), n.session("eve")
 	m := ann.create(`{"preset":"timed","seats":2,"test_deck":"` + boardMAX + boardRest + `"}`)
-	m.table().setup.TableID = "TABLE" // random otherwise
+	m.table().setup.TableID, m.table().setup.Code = "TABLE", "K7TM4X" // random otherwise
 	keep := func(name string, frames []frame) {
 		last := frames[len(frames)-1]
 		out[name] = last.data
@@ -128,7 +128,7 @@ func goldenLobby(t *testing.T, out map[string][]byte) {
 	n := newFake(t)
 	ann, bob := n.session("ann"), n.session("bob")
 	m := ann.create(`{"preset":"practice","start":"ready","seats":4,"bots":["hard"],"test_deck":"` + boardMAX + `"}`)
-	m.table().setup.TableID = "TABLE"
+	m.table().setup.TableID, m.table().setup.Code = "TABLE", "K7TM4X"
 	m.table().box.reserveSeat(bob.userID, n.clock.now()+30*time.Second)
 	m.settle()
 	keep := func(name string, u *fakeUser, op wire.OpCode) {

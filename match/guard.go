@@ -24,6 +24,7 @@ const (
 	atRPC         entryPoint = "rpc"
 	atLookUp      entryPoint = "look_up"
 	atRematch     entryPoint = "rematch"
+	atMatchmaker  entryPoint = "matchmaker"
 )
 
 // entryPoints are all of them, in the order in which an error message lists them.

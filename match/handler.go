@@ -16,7 +16,7 @@ type handler struct{ module *module }
 var _ runtime.Match = (*handler)(nil)
 
 // MatchJoinAttempt lets a session in, or says why not.
-func (h *handler) MatchJoinAttempt(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, dispatcher runtime.MatchDispatcher, _ int64, state any, presence runtime.Presence, _ map[string]string) (out any, allow bool, reason string) {
+func (h *handler) MatchJoinAttempt(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, dispatcher runtime.MatchDispatcher, _ int64, state any, presence runtime.Presence, metadata map[string]string) (out any, allow bool, reason string) {
 	t := state.(*table)
 	out, reason = t, internalError // unless what follows gets to its end
 	defer t.guard(atJoinAttempt)
@@ -25,6 +25,9 @@ func (h *handler) MatchJoinAttempt(_ context.Context, _ runtime.Logger, _ *sql.D
 	t.leave()
 	if why, ok := t.mayJoin(presence.GetUserId()); !ok {
 		return t, false, rejection(why, t.refusalArgs(why, presence.GetUserId()))
+	}
+	if why, a, ok := t.mayEnter(presence.GetUserId(), metadata); !ok {
+		return t, false, rejection(why, a)
 	}
 	t.box.admit(newVisitor(presence))
 	return t, true, ""
@@ -81,6 +84,7 @@ func (h *handler) MatchLoop(_ context.Context, _ runtime.Logger, _ *sql.DB, _ ru
 	}
 	t.box.refuseAll(t.box.expire(), wire.Reason_REASON_NOT_IN_MATCH)
 	t.checkIdle()
+	t.settleMatched()
 	t.leave()
 	t.closeWhenDone()
 	return t

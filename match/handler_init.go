@@ -41,7 +41,8 @@ func newTable(m *module, logger runtime.Logger, matchID string, params map[strin
 		return nil, fmt.Errorf("match id %q is not a UUID and a node", matchID)
 	}
 	box := &mailbox{
-		module: m, id: matchID, key: key, tableID: setup.TableID, creator: setup.Creator, panicAt: setup.PanicAt,
+		module: m, id: matchID, key: key, tableID: setup.TableID, creator: setup.Creator, code: setup.Code, rules: setup.Rules,
+		panicAt:  setup.PanicAt,
 		admitted: map[string]*admission{}, met: map[string]bool{},
 	}
 	now := m.clock.now()
@@ -56,6 +57,7 @@ func newTable(m *module, logger runtime.Logger, matchID string, params map[strin
 		}
 	}
 	t.label = t.currentLabel()
+	t.publishFacts()
 	return t, nil
 }
 

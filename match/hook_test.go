@@ -220,8 +220,8 @@ func TestMatchIsStoppedFromOutside(t *testing.T) {
 	if n := g.n.clock.pendingAlarms(); n != 0 {
 		t.Fatalf("%d alarms are set", n)
 	}
-	if len(box.module.tables.open) != 0 || len(box.module.tables.reserved) != 0 {
-		t.Fatalf("still counted: %v, %v", box.module.tables.open, box.module.tables.reserved)
+	if n := box.module.tables.population(); n != 0 {
+		t.Fatalf("%d entries are left in the registry", n)
 	}
 }
 

@@ -2,25 +2,38 @@ package match
 
 import "encoding/json"
 
-// label is what Nakama lists a match by. Everybody can read it.
+// The phases of a table.
+const (
+	phaseLobby   = "lobby"
+	phasePlaying = "playing"
+	phaseEnded   = "ended"
+)
+
+// label is what Nakama lists a match by. Everybody can read it: no code, no user, no seed.
 type label struct {
 	Version int    `json:"v"`
 	Phase   string `json:"phase"` // lobby, playing, ended
-	Open    bool   `json:"open"`  // whether a seat is free
+	Open    bool   `json:"open"`  // whether anybody can sit down now
+	Private bool   `json:"private"`
+	Ranked  bool   `json:"ranked"`
+	Start   string `json:"start"` // what starts the match: full, ready
 	Preset  string `json:"preset"`
 	Seats   int    `json:"seats"`
 	Taken   int    `json:"taken"`
 }
 
 func (t *table) currentLabel() label {
-	l := label{Version: 1, Phase: "lobby", Preset: t.setup.Preset, Seats: t.seats.count, Taken: t.seats.taken()}
+	l := label{
+		Version: 1, Phase: phaseLobby, Private: t.setup.Private, Ranked: t.setup.Ranked, Start: t.setup.startName(), Preset: t.setup.rulesName(),
+		Seats: t.seats.count, Taken: t.seats.taken(),
+	}
 	switch {
 	case t.ended || t.closing:
-		l.Phase = "ended"
+		l.Phase = phaseEnded
 	case t.standing.started:
-		l.Phase = "playing"
+		l.Phase = phasePlaying
 	default:
-		l.Open = l.Taken < l.Seats
+		l.Open = !l.Private && !t.setup.Matched && t.box.freeSeats() > 0
 	}
 	return l
 }
@@ -37,10 +50,12 @@ func (l label) String() string {
 // of the match.
 func (t *table) refreshLabel() {
 	now := t.currentLabel()
-	if now == t.label || t.dispatcher == nil {
+	changed := now != t.label
+	t.label = now
+	t.publishFacts()
+	if !changed || t.dispatcher == nil {
 		return
 	}
-	t.label = now
 	if err := t.dispatcher.MatchLabelUpdate(now.String()); err != nil {
 		t.logger.Debug("table %s: cannot update the label: %v", t.setup.TableID, err)
 	}

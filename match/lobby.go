@@ -131,10 +131,8 @@ func (l *lobby) nextWake(now time.Duration) (time.Duration, bool) {
 // settings is what kind of table this is, as a Welcome says it.
 func (t *table) settings() *wire.TableSettings {
 	s := &wire.TableSettings{
-		Preset: t.setup.Preset, StartMode: wire.StartMode_START_MODE_FULL, Ranked: t.setup.Ranked,
-	}
-	if t.setup.Custom {
-		s.Preset = customPreset
+		Preset: t.setup.rulesName(), StartMode: wire.StartMode_START_MODE_FULL, Private: t.setup.Private, Code: t.setup.Code,
+		Ranked: t.setup.Ranked,
 	}
 	if t.setup.StartWhenReady {
 		s.StartMode, s.MinPlayers = wire.StartMode_START_MODE_READY, uint32(t.setup.MinPlayers)

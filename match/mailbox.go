@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"set3d/domain"
 )
 
 const (
@@ -43,10 +45,14 @@ type mailbox struct {
 	id      string // as Nakama spells it
 	key     matchKey
 	tableID string
-	creator string     // user id of who opened the table
+	creator string // user id of who opened the table; empty: the server
+	code    string // by which others find it
+	rules   domain.Rules
 	panicAt entryPoint // test hook
 	tripped atomic.Bool
-	ledger  *ledger // of the seats; it has a lock of its own
+	ledger  *ledger   // of the seats; it has a lock of its own
+	kind    tableKind // as which quick_match finds it; the registry's
+	serial  int64     // of being listed, 0 before; the registry's
 
 	mu       sync.Mutex
 	queue    []mail
@@ -59,6 +65,7 @@ type mailbox struct {
 	standing standing
 	met      map[string]bool // the users who have been here
 	review   *review         // of the match, when it is over
+	facts    facts
 }
 
 // admission is a session that the match has let in.

@@ -35,6 +35,10 @@ type module struct {
 	limiter  *limiter
 	manners  *limiter // of what is said around the game
 	requests *requests
+	calls    *allowance // of RPCs
+	joins    *allowance
+	guesses  *allowance // of codes
+	blocks   *blocks
 	wake     string // the signal that only we know, so that nobody else can wake a match up
 	stray    stray
 }
@@ -52,30 +56,47 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 	if err := initializer.RegisterMatch(Name, m.newMatch); err != nil {
 		return fmt.Errorf("register the match: %w", err)
 	}
-	if err := initializer.RegisterRpc("hello", m.rpc(m.hello)); err != nil {
-		return fmt.Errorf("register hello: %w", err)
-	}
-	if err := initializer.RegisterRpc("create_match", m.rpc(m.createMatch)); err != nil {
-		return fmt.Errorf("register create_match: %w", err)
-	}
-	if err := initializer.RegisterRpc("match_review", m.rpc(m.matchReview)); err != nil {
-		return fmt.Errorf("register match_review: %w", err)
-	}
-	if settings.fastLane {
-		if err := initializer.RegisterBeforeRt("MatchDataSend", m.beforeMatchData); err != nil {
-			return fmt.Errorf("register the fast lane: %w", err)
+	for id, f := range m.rpcs() {
+		if err := initializer.RegisterRpc(id, m.rpc(id, f)); err != nil {
+			return fmt.Errorf("register %s: %w", id, err)
 		}
+	}
+	if err := m.registerHooks(initializer); err != nil {
+		return err
 	}
 	logger.Info("SET: 3D online %s, fast lane %t, %d ticks a second", serverVersion, settings.fastLane, settings.tickRate)
 	return nil
 }
 
 func newModule(settings config, logger runtime.Logger, nk runtime.NakamaModule, c clock) *module {
-	return &module{
+	m := &module{
 		config: settings, clock: c, nk: nk, logger: logger,
 		tables: newRegistry(), limiter: newLimiter(settings.rate), manners: newLimiter(socialRate()), requests: newRequests(),
-		wake: "wake " + rand.Text(),
+		calls: newAllowance(settings.rpcPerMinute), joins: newAllowance(settings.rpcPerMinute),
+		guesses: newAllowance(settings.wrongCodesPerMinute),
+		wake:    "wake " + rand.Text(),
 	}
+	m.blocks = newBlocks(m)
+	return m
+}
+
+// registerHooks registers what stands between clients and Nakama: the fast lane, and the way to a table.
+func (m *module) registerHooks(initializer runtime.Initializer) error {
+	hooks := map[string]beforeRt{
+		"MatchJoin": m.beforeMatchJoin, "MatchCreate": m.beforeMatchCreate, "MatchmakerAdd": m.beforeMatchmakerAdd,
+	}
+	if m.config.fastLane {
+		hooks["MatchDataSend"] = m.beforeMatchData
+	}
+	for id, hook := range hooks {
+		if err := initializer.RegisterBeforeRt(id, hook); err != nil {
+			return fmt.Errorf("register the hook for %s: %w", id, err)
+		}
+	}
+	if err := initializer.RegisterMatchmakerMatched(m.matched); err != nil {
+		return fmt.Errorf("register the matchmaker's hook: %w", err)
+	}
+	return nil
 }
 
 func (m *module) newMatch(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule) (runtime.Match, error) {

@@ -7,7 +7,13 @@ type preset struct {
 	name        string
 	description string
 	rules       domain.Rules
+	public      bool // strangers are brought together by it: quick_match and the matchmaker
+	ranked      bool // a match that the matchmaker made by it counts for a rating
 }
+
+// publicLockMs is the least lock after a wrong claim under a public preset. With the spec's 400 ms whoever tries triples at
+// random finds a Set twice a minute without looking; docs/decisions.md has the sum.
+const publicLockMs = 2_000
 
 // defaultPreset is what create_match plays when nothing is said.
 const defaultPreset = "classic"
@@ -20,8 +26,8 @@ const (
 // presets are the rules that can be asked for by name, in the order in which they are listed.
 func presets() []preset {
 	online := domain.DefaultRules()
-	online.ClaimGraceMs = 250    // a claim that was on its way when somebody else's Set locked the board is still judged
-	online.InvalidAnimMs = 2_000 // guessing costs time
+	online.ClaimGraceMs = 250 // a claim that was on its way when somebody else's Set locked the board is still judged
+	online.InvalidAnimMs = publicLockMs
 
 	tournament := online
 	tournament.RefillPolicy = domain.RefillToInitialSize
@@ -34,11 +40,11 @@ func presets() []preset {
 	fast.ValidAnimMs, fast.RefillAnimMs, fast.ExpandAnimMs = 0, 0, 0
 
 	return []preset{
-		{defaultPreset, "the usual game: a wrong claim locks its player for two seconds", online},
-		{"tournament", "claimed cards are replaced only while fewer than the opening board lie there", tournament},
-		{"timed", "three minutes; a wrong claim costs five seconds of one's own clock", timed},
-		{"fast", "no board animations: the next Set can be claimed at once", fast},
-		{practicePreset, "the rules as written, for one player or a shared seed; never ranked", domain.DefaultRules()},
+		{defaultPreset, "the usual game: a wrong claim locks its player for two seconds", online, true, true},
+		{"tournament", "claimed cards are replaced only while fewer than the opening board lie there", tournament, true, true},
+		{"timed", "three minutes; a wrong claim costs five seconds of one's own clock", timed, true, true},
+		{"fast", "no board animations: the next Set can be claimed at once", fast, true, true},
+		{practicePreset, "the rules as written, for one player or a shared seed; never ranked", domain.DefaultRules(), false, false},
 	}
 }
 
@@ -51,10 +57,16 @@ func findPreset(name string) (preset, bool) {
 	return preset{}, false
 }
 
-func presetNames() []string {
+func presetNames() []string { return namesOf(func(preset) bool { return true }) }
+
+func publicPresetNames() []string { return namesOf(func(p preset) bool { return p.public }) }
+
+func namesOf(which func(preset) bool) []string {
 	var names []string
 	for _, p := range presets() {
-		names = append(names, p.name)
+		if which(p) {
+			names = append(names, p.name)
+		}
 	}
 	return names
 }

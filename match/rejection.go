@@ -2,6 +2,7 @@ package match
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
 
@@ -12,6 +13,7 @@ import (
 // take that for an expired session.
 const (
 	codeInvalidArgument    = 3
+	codeNotFound           = 5
 	codePermissionDenied   = 7
 	codeResourceExhausted  = 8
 	codeFailedPrecondition = 9
@@ -45,11 +47,20 @@ func reject(reason wire.Reason, a args) error {
 	return runtime.NewError(rejection(reason, a), codeOf(reason))
 }
 
+// tooMany is the refusal of a user who has to wait.
+func tooMany(wait time.Duration) error {
+	return reject(wire.Reason_REASON_TOO_MANY_REQUESTS, waitArgs(wait))
+}
+
+func waitArgs(wait time.Duration) args { return args{"retry_after_ms": wait.Milliseconds() + 1} }
+
 func codeOf(reason wire.Reason) int {
 	switch reason {
+	case wire.Reason_REASON_UNKNOWN_CODE, wire.Reason_REASON_UNKNOWN_MATCH:
+		return codeNotFound
 	case wire.Reason_REASON_NO_USER:
 		return codePermissionDenied
-	case wire.Reason_REASON_TOO_MANY_MATCHES:
+	case wire.Reason_REASON_TOO_MANY_MATCHES, wire.Reason_REASON_TOO_MANY_REQUESTS:
 		return codeResourceExhausted
 	case wire.Reason_REASON_UNSUPPORTED_VERSION:
 		return codeFailedPrecondition

@@ -2,6 +2,7 @@ package match
 
 import (
 	"context"
+	"math"
 
 	"set3d/domain"
 	wire "set3d/proto/set3d/v1"
@@ -88,12 +89,10 @@ func (t *table) rematchSetup() tableSetup {
 func (b *mailbox) openRematch(s tableSetup) {
 	defer b.guard(atRematch)
 	b.trip(atRematch)
-	params, err := s.params()
-	var matchID string
-	if err == nil {
-		matchID, err = b.module.nk.MatchCreate(context.Background(), Name, params)
-	}
-	b.tell(func(t *table) { t.rematchMade(matchID, s.TableID, err) })
+	o := b.module.newOpening(s)
+	b.module.tables.begin(o, math.MaxInt) // it takes the place of this table
+	err := b.module.make(context.Background(), o)
+	b.tell(func(t *table) { t.rematchMade(o.matchID, o.setup.TableID, err) })
 }
 
 // rematchMade tells everybody. After a failure the votes are void, and may be cast again.
@@ -107,7 +106,6 @@ func (t *table) rematchMade(matchID, tableID string, err error) {
 		t.rosterChanged = true
 		return
 	}
-	t.module.count("set3d_tables_opened", map[string]string{"preset": t.setup.Preset})
 	t.rematch.made = &wire.Rematch{MatchId: matchID, TableId: tableID, ReservedMs: rematchHoldMs}
 	t.tellRematch(nil)
 }
@@ -122,8 +120,8 @@ func (t *table) tellRematch(to *visitor) {
 
 // again is the setup of another match like this one, with everything fresh that belongs to one match.
 func (s tableSetup) again() tableSetup {
-	s.TableID = newTableID()
 	s.Seed, s.Deck, s.PanicAt = 0, "", ""
+	s.TableID, s.Code, s.Matched = "", "", false
 	s.Reserved, s.Bots = [domain.MaxPlayers]string{}, [domain.MaxPlayers]domain.BotLevel{}
 	return s
 }

@@ -21,7 +21,7 @@ type requests struct {
 // remembered is one request, running or done.
 type remembered struct {
 	key    string
-	setup  tableSetup
+	what   any
 	since  time.Duration
 	done   chan struct{} // closed when answer and err are there
 	answer any
@@ -30,12 +30,12 @@ type remembered struct {
 
 func newRequests() *requests { return &requests{byKey: map[string]*remembered{}} }
 
-// once runs do for the first request of a key, and answers the others of the same setup with what came of it. A failed
-// request is forgotten: it may be tried again.
-func (r *requests) once(ctx context.Context, key string, setup tableSetup, now func() time.Duration, do func() (any, error)) (any, error) {
-	first, mine := r.claim(key, setup, now())
+// once runs do for the first request of a key, and answers the others that want the same with what came of it. A failed
+// request is forgotten: it may be tried again. What is wanted is compared with ==.
+func (r *requests) once(ctx context.Context, key string, what any, now func() time.Duration, do func() (any, error)) (any, error) {
+	first, mine := r.claim(key, what, now())
 	switch {
-	case first.setup != setup:
+	case first.what != what:
 		return nil, reject(wire.Reason_REASON_REQUEST_ID_REUSED, args{"field": "request_id"})
 	case !mine:
 		select {
@@ -55,7 +55,7 @@ func (r *requests) once(ctx context.Context, key string, setup tableSetup, now f
 }
 
 // claim finds the request, or makes it; mine says that the caller has to do it.
-func (r *requests) claim(key string, setup tableSetup, now time.Duration) (found *remembered, mine bool) {
+func (r *requests) claim(key string, what any, now time.Duration) (found *remembered, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.order) > 0 && now-r.order[0].since >= rememberFor {
@@ -66,7 +66,7 @@ func (r *requests) claim(key string, setup tableSetup, now time.Duration) (found
 	if found = r.byKey[key]; found != nil {
 		return found, false
 	}
-	found = &remembered{key: key, setup: setup, since: now, done: make(chan struct{})}
+	found = &remembered{key: key, what: what, since: now, done: make(chan struct{})}
 	r.byKey[key] = found
 	return found, true
 }

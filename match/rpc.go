@@ -17,8 +17,17 @@ type rpcFunc func(ctx context.Context, r *request) (any, error)
 
 type nakamaRPC = func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, string) (string, error)
 
-// rpc makes an RPC of Nakama's: JSON in and out, every error one with a stable reason, no panic.
-func (m *module) rpc(f rpcFunc) nakamaRPC {
+// rpcs are the RPCs of this module by id.
+func (m *module) rpcs() map[string]rpcFunc {
+	return map[string]rpcFunc{
+		"hello": m.hello, "create_match": m.createMatch, "quick_match": m.quickMatch, "resolve_code": m.resolveCode,
+		"list_matches": m.listMatches, "my_matches": m.myMatches, "match_review": m.matchReview,
+	}
+}
+
+// rpc makes an RPC of Nakama's: JSON in and out, every error one with a stable reason, no panic, and no more calls of a
+// user than are allowed.
+func (m *module) rpc(id string, f rpcFunc) nakamaRPC {
 	return func(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, payload string) (response string, err error) {
 		defer func() {
 			if cause := recover(); cause != nil {
@@ -26,7 +35,7 @@ func (m *module) rpc(f rpcFunc) nakamaRPC {
 				response, err = "", reject(wire.Reason_REASON_INTERNAL, nil)
 			}
 		}()
-		answer, err := f(ctx, readRequest(payload))
+		answer, err := m.answer(ctx, id, f, payload)
 		if err != nil {
 			return "", err
 		}
@@ -37,6 +46,18 @@ func (m *module) rpc(f rpcFunc) nakamaRPC {
 		}
 		return string(text), nil
 	}
+}
+
+// answer runs an RPC, if its user may call it now. Servers, who call with the http key, may always.
+func (m *module) answer(ctx context.Context, id string, f rpcFunc, payload string) (any, error) {
+	if userID, err := userOf(ctx); err == nil {
+		if wait, ok := m.calls.take(userID, m.clock.now()); !ok {
+			m.count("set3d_rpcs_limited", map[string]string{"rpc": id})
+			return nil, tooMany(wait)
+		}
+	}
+	m.count("set3d_rpcs", map[string]string{"rpc": id})
+	return f(ctx, readRequest(payload))
 }
 
 type helloResponse struct {
@@ -50,6 +71,8 @@ type helloResponse struct {
 
 type presetView struct {
 	Description string    `json:"description"`
+	Public      bool      `json:"public"`
+	Ranked      bool      `json:"ranked"`
 	Rules       rulesView `json:"rules"`
 }
 
@@ -63,6 +86,8 @@ type limitsView struct {
 	MessagesBurst     int   `json:"messages_burst"`
 	AfterEndMs        int64 `json:"after_end_ms"`
 	EmptyTableMs      int64 `json:"empty_table_ms"`
+	ReservationMs     int64 `json:"reservation_ms"`
+	RPCsPerMinute     int   `json:"rpcs_per_minute"`
 }
 
 // hello says what this server speaks and plays. Anybody may ask, a load balancer too.
@@ -84,7 +109,9 @@ func (m *module) hello(_ context.Context, r *request) (any, error) {
 		Limits: m.limits(), OpCodes: opCodes(), ServerTimeMs: m.clock.wall().UnixMilli(),
 	}
 	for _, p := range presets() {
-		answer.Presets[p.name] = presetView{Description: p.description, Rules: viewRules(p.rules)}
+		answer.Presets[p.name] = presetView{
+			Description: p.description, Public: p.public, Ranked: p.ranked, Rules: viewRules(p.rules),
+		}
 	}
 	return answer, nil
 }
@@ -95,6 +122,7 @@ func (m *module) limits() limitsView {
 		MessageBytesMax: messageMax, RequestBytesMax: requestMax,
 		MessagesPerSecond: m.config.rate.perSecond, MessagesBurst: m.config.rate.burst,
 		AfterEndMs: m.config.afterEnd.Milliseconds(), EmptyTableMs: m.config.emptyTable.Milliseconds(),
+		ReservationMs: m.config.reservation.Milliseconds(), RPCsPerMinute: m.config.rpcPerMinute,
 	}
 }
 

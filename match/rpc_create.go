@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/heroiclabs/nakama-common/runtime"
 
@@ -20,6 +19,8 @@ const (
 type createResponse struct {
 	MatchID string    `json:"match_id"`
 	TableID string    `json:"table_id"`
+	Code    string    `json:"code"`
+	Private bool      `json:"private"`
 	Preset  string    `json:"preset"`
 	Rules   rulesView `json:"rules"`
 	Seats   int       `json:"seats"`
@@ -28,9 +29,9 @@ type createResponse struct {
 // createMatch opens a table. With a request_id the same request gets the same answer for a minute: SDKs send a request
 // again when the reply was lost.
 func (m *module) createMatch(ctx context.Context, r *request) (any, error) {
-	userID, _ := ctx.Value(runtime.RUNTIME_CTX_USER_ID).(string)
-	if userID == "" {
-		return nil, reject(wire.Reason_REASON_NO_USER, nil)
+	userID, err := userOf(ctx)
+	if err != nil {
+		return nil, err
 	}
 	requestID, _ := r.text("request_id", requestIDMax)
 	setup, err := m.readSetup(r)
@@ -41,10 +42,24 @@ func (m *module) createMatch(ctx context.Context, r *request) (any, error) {
 	if setup.PanicAt == atRPC {
 		panic("ordered by test_panic_at: " + string(atRPC))
 	}
+	return m.once(ctx, userID, requestID, setup, func() (any, error) { return m.open(ctx, setup) })
+}
+
+// once does what a user asks for; the same request with an id gets the same answer for a minute.
+func (m *module) once(ctx context.Context, userID, requestID string, what any, do func() (any, error)) (any, error) {
 	if requestID == "" {
-		return m.open(ctx, setup)
+		return do()
 	}
-	return m.requests.once(ctx, userID+" "+requestID, setup, m.clock.now, func() (any, error) { return m.open(ctx, setup) })
+	return m.requests.once(ctx, userID+" "+requestID, what, m.clock.now, do)
+}
+
+// userOf is who calls an RPC. The server's own key is nobody.
+func userOf(ctx context.Context) (string, error) {
+	userID, _ := ctx.Value(runtime.RUNTIME_CTX_USER_ID).(string)
+	if userID == "" {
+		return "", reject(wire.Reason_REASON_NO_USER, nil)
+	}
+	return userID, nil
 }
 
 // readSetup reads what create_match was asked for.
@@ -66,6 +81,7 @@ func (m *module) readSetup(r *request) (tableSetup, error) {
 		s.Seed = int32(n)
 	}
 	r.readTable(&s)
+	s.Private, _ = r.flag("private")
 	if m.config.testHooks {
 		r.readTestHooks(&s)
 	}
@@ -99,30 +115,19 @@ func (r *request) readTestHooks(s *tableSetup) {
 
 // open makes the match, if the user has not too many already.
 func (m *module) open(ctx context.Context, s tableSetup) (any, error) {
-	s.TableID = newTableID()
-	if !m.tables.reserve(s.TableID, s.Creator, m.config.maxTablesPerUser) {
-		return nil, reject(wire.Reason_REASON_TOO_MANY_MATCHES, args{"limit": m.config.maxTablesPerUser})
+	o := m.newOpening(s)
+	if !m.tables.begin(o, m.config.maxTablesPerUser) {
+		return nil, m.tooManyTables()
 	}
-	defer m.tables.cancel(s.TableID)
-	params, err := s.params()
-	if err != nil {
-		return nil, m.openFailed(err)
+	if err := m.make(ctx, o); err != nil {
+		return nil, err
 	}
-	matchID, err := m.nk.MatchCreate(ctx, Name, params)
-	if err != nil {
-		return nil, m.openFailed(err)
-	}
-	m.count("set3d_tables_opened", map[string]string{"preset": s.Preset})
 	return createResponse{
-		MatchID: matchID, TableID: s.TableID, Preset: s.Preset, Rules: viewRules(s.Rules), Seats: s.Seats,
+		MatchID: o.matchID, TableID: o.setup.TableID, Code: o.setup.Code, Private: s.Private, Preset: s.Preset,
+		Rules: viewRules(s.Rules), Seats: s.Seats,
 	}, nil
 }
 
-// openFailed maps Nakama's errors, which are plain text that would otherwise reach the client.
-func (m *module) openFailed(err error) error {
-	if strings.Contains(err.Error(), "shutdown in progress") {
-		return reject(wire.Reason_REASON_SHUTTING_DOWN, nil)
-	}
-	m.logger.Error("cannot create a match: %v", err)
-	return reject(wire.Reason_REASON_INTERNAL, nil)
+func (m *module) tooManyTables() error {
+	return reject(wire.Reason_REASON_TOO_MANY_MATCHES, args{"limit": m.config.maxTablesPerUser})
 }

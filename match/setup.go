@@ -20,6 +20,9 @@ type tableSetup struct {
 	Seed    int32      // of a practice deck; 0: a fresh key at the start
 	PanicAt entryPoint // test hook
 	Deck    string     // test hook: card codes
+	Private bool       // joined by its code only
+	Code    string     // by which others find the table
+	Matched bool       // made by the matchmaker, for the users in Reserved
 
 	Ranked bool
 	Custom bool // other rules than the preset's
@@ -35,6 +38,30 @@ type tableSetup struct {
 	// Users by seat for whom the seats are kept for ReservedMs from the opening on.
 	Reserved   [domain.MaxPlayers]string
 	ReservedMs int64
+}
+
+// kind is what quick_match finds the table as. ok is false if it sends nobody there.
+func (s *tableSetup) kind() (kind tableKind, ok bool) {
+	chosen, known := findPreset(s.Preset)
+	plain := !s.Custom && !s.Ranked && !s.StartWhenReady && s.Seed == 0 && s.Deck == "" && s.PanicAt == ""
+	human := s.FillAfterMs == 0 && s.Bots == [domain.MaxPlayers]domain.BotLevel{}
+	return tableKind{s.Preset, s.Seats}, known && chosen.public && plain && human && !s.Private && !s.Matched
+}
+
+// rulesName is the preset's name, or "custom".
+func (s *tableSetup) rulesName() string {
+	if s.Custom {
+		return customPreset
+	}
+	return s.Preset
+}
+
+// startName is what starts the match, as requests spell it.
+func (s *tableSetup) startName() string {
+	if s.StartWhenReady {
+		return startModeNames[1]
+	}
+	return startModeNames[0]
 }
 
 // setupParam is the key of a match's one parameter.

@@ -111,6 +111,9 @@ func (t *table) arrive(v *visitor) (older *visitor) {
 
 // sit gives a visitor a seat, if the ledger does.
 func (t *table) sit(v *visitor, wanted int) (int, bool) {
+	if t.setup.Matched && !slices.Contains(t.setup.Reserved[:], v.userID) {
+		return spectatorSeat, false // the matchmaker has said who plays
+	}
 	seat, ok := t.box.ledger.sit(v.userID, wanted, t.now)
 	if ok {
 		t.sitDown(seat, v)

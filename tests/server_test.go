@@ -45,6 +45,7 @@ type limits struct {
 	MessagesBurst     int `json:"messages_burst"`
 	AfterEndMs        int `json:"after_end_ms"`
 	EmptyTableMs      int `json:"empty_table_ms"`
+	ReservationMs     int `json:"reservation_ms"`
 }
 
 func (s *server) String() string {

@@ -1,0 +1,225 @@
+package match
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/heroiclabs/nakama-common/rtapi"
+	"github.com/heroiclabs/nakama-common/runtime"
+	"google.golang.org/protobuf/proto"
+)
+
+// fakeEntry is a ticket of a match that was formed.
+type fakeEntry struct {
+	runtime.MatchmakerEntry
+	user       *fakeUser
+	properties map[string]any
+}
+
+func (e fakeEntry) GetPresence() runtime.Presence { return e.user }
+func (e fakeEntry) GetProperties() map[string]any { return e.properties }
+
+func (n *fakeNakama) bringTogether(preset any, users ...*fakeUser) *fakeMatch {
+	n.t.Helper()
+	var entries []runtime.MatchmakerEntry
+	for _, u := range users {
+		entries = append(entries, fakeEntry{user: u, properties: map[string]any{"preset": preset}})
+	}
+	id, err := n.matched(entries)
+	if err != nil || n.match(id) == nil {
+		n.t.Fatalf("the matchmaker's match is %q, %v", id, err)
+	}
+	return n.match(id)
+}
+
+func TestMatchmakerStarts(t *testing.T) {
+	n := newFake(t)
+	ann, bob, eve := n.session("ann"), n.session("bob"), n.session("eve")
+	m := n.bringTogether("timed", ann, bob)
+	if reason := eve.join(m); reason != "" || m.table().seatOf(eve.userID) != spectatorSeat {
+		t.Fatalf("a stranger sits at the matchmaker's table, or hears %q", reason)
+	}
+	if want := `"phase":"lobby","open":false,"private":false,"ranked":true,"start":"full","preset":"timed"`; !strings.Contains(m.label, want) {
+		t.Fatalf("label %s", m.label)
+	}
+	ann.join(m)
+	bob.join(m)
+	if !m.table().standing.started || m.table().setup.Rules.DropHoldMs != rankedHoldMs {
+		t.Fatalf("all are here: started %t, hold %d ms", m.table().standing.started, m.table().setup.Rules.DropHoldMs)
+	}
+}
+
+// One of three never comes: the two who are here play when the time is over.
+func TestMatchmakerGoesOnWithoutOne(t *testing.T) {
+	n := newFake(t, "SET3D_RESERVATION_MS=5000")
+	ann, bob, eve := n.session("ann"), n.session("bob"), n.session("eve")
+	m := n.bringTogether("fast", ann, eve, bob)
+	bob.join(m)
+	ann.join(m)
+	m.pass(4900 * time.Millisecond)
+	if m.table().standing.started {
+		t.Fatal("started before the time was over")
+	}
+	m.pass(time.Second)
+	table := m.table()
+	if !table.standing.started || table.seats.count != 2 || table.seatOf(ann.userID) == spectatorSeat || table.seatOf(bob.userID) == spectatorSeat {
+		t.Fatalf("started %t with %d seats", table.standing.started, table.seats.count)
+	}
+	if reason := eve.join(m); reason != "" || table.seatOf(eve.userID) != spectatorSeat {
+		t.Fatalf("who comes too late sits, or hears %q", reason)
+	}
+}
+
+// Only one comes: the table is open to others then, and no longer ranked.
+func TestMatchmakerLeavesOne(t *testing.T) {
+	n := newFake(t, "SET3D_RESERVATION_MS=5000")
+	ann, bob, eve := n.session("ann"), n.session("bob"), n.session("eve")
+	m := n.bringTogether("classic", ann, bob)
+	ann.join(m)
+	m.pass(6 * time.Second)
+	if !strings.Contains(m.label, `"open":true,"private":false,"ranked":false`) {
+		t.Fatalf("label %s", m.label)
+	}
+	if found := mustQuick(t, eve, `{}`); found.MatchID != m.id || found.Rules.DropHoldMs != rankedHoldMs {
+		t.Fatalf("eve is sent to %+v", found)
+	}
+	eve.join(m)
+	if !m.table().standing.started {
+		t.Fatal("full, and not started")
+	}
+}
+
+// Nobody comes: the table closes like any other.
+func TestMatchmakerIsStoodUp(t *testing.T) {
+	n := newFake(t, "SET3D_EMPTY_TABLE_MS=20000")
+	m := n.bringTogether("classic", n.session("ann"), n.session("bob"))
+	m.pass(16 * time.Second)
+	m.pass(16 * time.Second)
+	if m.loop() {
+		t.Fatal("an empty table lives on")
+	}
+	eventually(t, func() bool { return tablesOf(n).population() == 0 })
+}
+
+// What tickets claim is not believed: an unknown preset is the usual game, and one user twice has one seat.
+func TestMatchmakerBelievesNothing(t *testing.T) {
+	n := newFake(t)
+	ann, again := n.session("ann"), n.session("ann")
+	for _, preset := range []any{"practice", "blitz", 7.0, nil, ""} {
+		m := n.bringTogether(preset, n.session("bob"), n.session("eve"))
+		if setup := m.table().setup; setup.Preset != "classic" || setup.Seats != 2 {
+			t.Fatalf("preset %v makes %+v", preset, setup)
+		}
+	}
+	m := n.bringTogether("classic", ann, again)
+	ann.join(m)
+	again.join(m)
+	if m.table().standing.started || m.table().seats.taken() != 1 || strings.Contains(m.label, `"ranked":true`) {
+		t.Fatalf("one user plays alone: %s", m.label)
+	}
+}
+
+// Whatever goes wrong there is a match id, or clients would get a token for a relayed match.
+func TestMatchmakerAlwaysNamesAMatch(t *testing.T) {
+	n := newFake(t)
+	n.createFault = func(made int) error {
+		if made == 1 {
+			return errors.New("bad luck")
+		}
+		return nil
+	}
+	n.bringTogether("classic", n.session("ann"), n.session("bob"))
+	n.createFault = func(int) error { return errors.New("the server is ill") }
+	for _, entries := range [][]runtime.MatchmakerEntry{
+		{fakeEntry{user: n.session("ann")}, fakeEntry{user: n.session("bob")}},
+		{nil, nil}, // panics
+	} {
+		if id, err := n.matched(entries); id != nowhere || err != nil {
+			t.Fatalf("answered %q, %v", id, err)
+		}
+	}
+	if n.counter("set3d_panics matchmaker") != 1 || n.counter("set3d_matchmaker_failed") != 2 {
+		t.Fatalf("counters %v", n.counters)
+	}
+	if left := len(tablesOf(n).openings); left != 0 {
+		t.Fatalf("%d openings are left", left)
+	}
+}
+
+func ticketOf(min, max int32, strings map[string]string, numbers map[string]float64) *rtapi.Envelope {
+	return &rtapi.Envelope{Message: &rtapi.Envelope_MatchmakerAdd{MatchmakerAdd: &rtapi.MatchmakerAdd{
+		MinCount: min, MaxCount: max, Query: "+properties.rank:>9", StringProperties: strings, NumericProperties: numbers,
+	}}}
+}
+
+func TestTicketsAreMadeEven(t *testing.T) {
+	n := newFake(t)
+	ann := n.session("ann")
+	for _, c := range []struct {
+		min, max int32
+		strings  map[string]string
+		numbers  map[string]float64
+		want     string // of an error, or of the query
+		lo, hi   int32
+	}{
+		{2, 4, nil, nil, "+properties.preset:classic", 2, 4},
+		{2, 2, map[string]string{"preset": "fast"}, nil, "+properties.preset:fast", 2, 2},
+		{2, 8, nil, map[string]float64{"seats": 3}, "+properties.preset:classic", 3, 3},
+		{0, 0, nil, map[string]float64{"seats": 8}, "+properties.preset:classic", 8, 8},
+		{2, 2, map[string]string{"preset": "practice"}, nil, `"UNKNOWN_PRESET"`, 0, 0},
+		{2, 2, map[string]string{"preset": "classic +x"}, nil, `"UNKNOWN_PRESET"`, 0, 0},
+		{2, 2, map[string]string{"preset": strings.Repeat("x", 10_000)}, nil, `"UNKNOWN_PRESET"`, 0, 0},
+		{2, 2, map[string]string{"ranked": "T"}, nil, `{"reason":"UNKNOWN_FIELD","args":{"field":"string_properties.ranked"}}`, 0, 0},
+		{2, 2, nil, map[string]float64{"elo": 3000}, `{"reason":"UNKNOWN_FIELD","args":{"field":"numeric_properties.elo"}}`, 0, 0},
+		{2, 2, nil, map[string]float64{"seats": 2.5}, `"OUT_OF_RANGE"`, 0, 0},
+		{2, 2, nil, map[string]float64{"seats": math.NaN()}, `"OUT_OF_RANGE"`, 0, 0},
+		{2, 2, nil, map[string]float64{"seats": math.Inf(1)}, `"OUT_OF_RANGE"`, 0, 0},
+		{2, 9, nil, nil, `"OUT_OF_RANGE"`, 0, 0},
+		{1, 2, nil, nil, `"OUT_OF_RANGE"`, 0, 0},
+		{4, 2, nil, nil, `"OUT_OF_RANGE"`, 0, 0},
+	} {
+		out, err := n.hooks["MatchmakerAdd"](ann.ctx, ticketOf(c.min, c.max, c.strings, c.numbers))
+		if err != nil {
+			if !strings.Contains(err.Error(), c.want) || c.lo != 0 || len(err.Error()) > 400 {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		want := ticketOf(c.lo, c.hi, map[string]string{"preset": strings.TrimPrefix(c.want, "+properties.preset:")}, nil)
+		want.GetMatchmakerAdd().Query = c.want
+		if !proto.Equal(out, want) {
+			t.Errorf("%+v: %v", c, out)
+		}
+	}
+}
+
+func TestNoRelayedMatches(t *testing.T) {
+	join := func(id string) *rtapi.Envelope {
+		return &rtapi.Envelope{Message: &rtapi.Envelope_MatchJoin{MatchJoin: &rtapi.MatchJoin{Id: &rtapi.MatchJoin_MatchId{MatchId: id}}}}
+	}
+	token := &rtapi.Envelope{Message: &rtapi.Envelope_MatchJoin{MatchJoin: &rtapi.MatchJoin{Id: &rtapi.MatchJoin_Token{Token: "x.y.z"}}}}
+	create := &rtapi.Envelope{Message: &rtapi.Envelope_MatchCreate{MatchCreate: &rtapi.MatchCreate{}}}
+	const uuid = "5f0a2a3c-0000-4000-8000-000000000000"
+	for _, setting := range []string{"off", "on"} {
+		n := newFake(t, "SET3D_RELAYED_MATCHES="+setting)
+		ann := n.session("ann")
+		for _, c := range []struct {
+			hook    string
+			in      *rtapi.Envelope
+			relayed bool
+		}{
+			{"MatchJoin", join(uuid + "."), true}, {"MatchJoin", token, true}, {"MatchCreate", create, true},
+			{"MatchJoin", join(strings.ToUpper(uuid) + "."), true}, {"MatchJoin", join(uuid + ".node1"), false},
+			{"MatchJoin", join(""), false}, {"MatchJoin", join("set3d"), false}, {"MatchJoin", join("."), false},
+		} {
+			out, err := n.hooks[c.hook](ann.ctx, c.in)
+			refused := err != nil && reasonOf(err) == "UNKNOWN_MATCH"
+			if refused != (c.relayed && setting == "off") || !refused && out != c.in {
+				t.Errorf("%s, relayed matches %s: %v", c.in, setting, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package match
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	wire "set3d/proto/set3d/v1"
+)
+
+// opening is a table that is being made, and who has been promised a seat there. Only the registry touches it, until it is done.
+type opening struct {
+	setup    tableSetup
+	hold     time.Duration // of each promise
+	promised []string
+	box      *mailbox      // from MatchInit on
+	done     chan struct{} // closed when it is made, or err says why not
+	matchID  string
+	err      error
+}
+
+func (m *module) newOpening(s tableSetup, promised ...string) *opening {
+	return &opening{setup: s, hold: m.config.reservation, promised: promised, done: make(chan struct{})}
+}
+
+// make makes the match of an opening that was begun. It is made although the caller goes away: others may wait for it.
+func (m *module) make(ctx context.Context, o *opening) (err error) {
+	err = reject(wire.Reason_REASON_INTERNAL, nil) // if something panics
+	defer func() { err = m.tables.finish(o, err, m.clock.now()) }()
+	params, err := o.setup.params()
+	if err != nil {
+		return m.openFailed(err)
+	}
+	o.matchID, err = m.nk.MatchCreate(context.WithoutCancel(ctx), Name, params)
+	if err != nil {
+		return m.openFailed(err)
+	}
+	m.count("set3d_tables_opened", map[string]string{"preset": o.setup.Preset})
+	return nil
+}
+
+// openFailed maps Nakama's errors, which are plain text that would otherwise reach the client.
+func (m *module) openFailed(err error) error {
+	if strings.Contains(err.Error(), "shutdown in progress") {
+		return reject(wire.Reason_REASON_SHUTTING_DOWN, nil)
+	}
+	m.logger.Error("cannot create a match: %v", err)
+	return reject(wire.Reason_REASON_INTERNAL, nil)
+}
+
+// begin counts a table that is about to be made, and gives it its id and its code. false if its creator has too many.
+func (r *registry) begin(o *opening, limit int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.beginLocked(o, limit)
+}
+
+func (r *registry) beginLocked(o *opening, limit int) bool {
+	if creator := o.setup.Creator; creator != "" && r.open[creator] >= limit {
+		return false
+	}
+	r.count(o.setup.Creator)
+	o.setup.TableID, o.setup.Code = newTableID(), r.unusedCode()
+	r.codes[o.setup.Code] = nil
+	r.openings = append(r.openings, o)
+	return true
+}
+
+func (r *registry) unusedCode() string {
+	for {
+		code := r.newCode()
+		if _, used := r.codes[code]; !used {
+			return code
+		}
+	}
+}
+
+// finish lists the table that was made, and starts its promises anew; or it gives everything back. Those who wait go on.
+func (r *registry) finish(o *opening, err error, now time.Duration) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer close(o.done)
+	r.openings = slices.DeleteFunc(r.openings, func(other *opening) bool { return other == o })
+	if err == nil && o.box == nil { // cannot be: a node makes its own matches
+		err = reject(wire.Reason_REASON_INTERNAL, nil)
+	}
+	o.err = err
+	switch {
+	case err != nil && o.box != nil:
+		r.removeLocked(o.box)
+	case err != nil:
+		delete(r.codes, o.setup.Code)
+		r.release(o.setup.Creator)
+	case r.boxes[o.box.key] == o.box: // it has not broken meanwhile
+		r.codes[o.setup.Code] = o.box
+		r.list(o.box)
+		if kind, ok := o.setup.kind(); ok {
+			r.publishLocked(o.box, kind)
+		}
+		o.keepPromises(now)
+	}
+	return err
+}
+
+// keepPromises reserves the seats at the table itself.
+func (o *opening) keepPromises(now time.Duration) {
+	for _, userID := range o.promised {
+		o.box.ledger.reserve(userID, now+o.hold, now)
+	}
+}

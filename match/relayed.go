@@ -1,0 +1,57 @@
+package match
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/heroiclabs/nakama-common/rtapi"
+	"github.com/heroiclabs/nakama-common/runtime"
+
+	wire "set3d/proto/set3d/v1"
+)
+
+type beforeRt = func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *rtapi.Envelope) (*rtapi.Envelope, error)
+
+// guardHook is deferred by the hooks before realtime messages. Nakama recovers no panic there, and the session would be a
+// zombie.
+func (m *module) guardHook(err *error) {
+	if cause := recover(); cause != nil {
+		m.report(atHook, cause, "", 0)
+		*err = reject(wire.Reason_REASON_INTERNAL, nil)
+	}
+}
+
+// beforeMatchJoin refuses storms of joins, and relayed matches: they have no rules, and whoever lands in one waits for a game
+// that never comes. The matchmaker hands out tokens for them if its hook fails.
+func (m *module) beforeMatchJoin(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, in *rtapi.Envelope) (out *rtapi.Envelope, err error) {
+	defer m.guardHook(&err)
+	if wait, ok := m.joins.take(senderOf(ctx).userID, m.clock.now()); !ok {
+		m.count("set3d_joins_limited", nil)
+		return nil, tooMany(wait)
+	}
+	join := in.GetMatchJoin()
+	if !m.config.relayedMatches && (join.GetToken() != "" || isRelayed(join.GetMatchId())) {
+		return nil, m.noRelayed()
+	}
+	return in, nil
+}
+
+// beforeMatchCreate refuses to make relayed matches. Tables are made by RPC.
+func (m *module) beforeMatchCreate(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, in *rtapi.Envelope) (out *rtapi.Envelope, err error) {
+	defer m.guardHook(&err)
+	if m.config.relayedMatches {
+		return in, nil
+	}
+	return nil, m.noRelayed()
+}
+
+func (m *module) noRelayed() error {
+	m.count("set3d_relayed_refused", nil)
+	return reject(wire.Reason_REASON_UNKNOWN_MATCH, args{"detail": "there are no relayed matches here"})
+}
+
+// isRelayed reports whether Nakama would take an id for a relayed match's: a UUID, and no node behind its dot.
+func isRelayed(id string) bool {
+	var uuid [16]byte
+	return len(id) > 0 && id[len(id)-1] == '.' && parseUUID(id[:len(id)-1], &uuid)
+}
