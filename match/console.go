@@ -27,6 +27,7 @@ type consoleView struct {
 type consoleSeat struct {
 	User      string `json:"user"`
 	Name      string `json:"name"`
+	Bot       string `json:"bot,omitempty"`
 	Connected bool   `json:"connected"`
 	Score     int    `json:"score"`
 	Forfeited bool   `json:"forfeited,omitempty"`
@@ -66,6 +67,9 @@ func (t *table) view() consoleView {
 		s, p := &t.seats.seat[i], &snapshot.ByPlayer[i]
 		view.Seats[i] = consoleSeat{
 			User: s.userID, Name: s.name, Connected: s.visitor != nil, Score: p.Score, Forfeited: p.Forfeited,
+		}
+		if s.bot != 0 {
+			view.Seats[i].Bot = s.bot.String()
 		}
 		view.Seats[i].HeldUntil, _ = t.session.HeldUntilMs(i)
 	}

@@ -215,7 +215,9 @@ func TestNamesFromAccounts(t *testing.T) {
 	if seats.seat[1].avatar != "" {
 		t.Fatalf("avatar %q", seats.seat[1].avatar)
 	}
-	if r := lastRoster(t, g.players[3]); r.Seats[0].DisplayName != "Ann of Arc" || r.Seats[0].AvatarUrl != "https://example.com/a.png" {
+	late := n.session("eve")
+	late.join(g.m)
+	if r := one[*wire.Welcome](t, late.news()).Roster; r.Seats[0].DisplayName != "Ann of Arc" || r.Seats[0].AvatarUrl != "https://example.com/a.png" {
 		t.Fatalf("roster %v", r)
 	}
 	n.accountError = errors.New("the database is away")

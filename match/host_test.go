@@ -89,6 +89,7 @@ func TestKick(t *testing.T) {
 	if ok, _ := g.m.attempt(again); !ok {
 		t.Fatal("bob's second device is not let in")
 	}
+	again.put(g.m, opClaimSet, marshal(t, claimOf(7, setSA))) // ahead of its MatchJoin
 	kick(ann, 1)
 	if notice := one[*wire.Notice](t, bob.news()); notice.Kind != wire.NoticeKind_NOTICE_KIND_KICKED {
 		t.Fatalf("notice %v", notice)
@@ -100,7 +101,9 @@ func TestKick(t *testing.T) {
 		t.Fatalf("kicked %v", g.m.kicked)
 	}
 	g.m.join(again)
-	if notice := one[*wire.Notice](t, again.news()); notice.Kind != wire.NoticeKind_NOTICE_KIND_KICKED || len(g.m.kicked) != 2 {
+	frames := again.news()
+	wantRefused(t, frames, wire.Reason_REASON_NOT_IN_MATCH)
+	if notice := one[*wire.Notice](t, frames); notice.Kind != wire.NoticeKind_NOTICE_KIND_KICKED || len(g.m.kicked) != 2 {
 		t.Fatalf("the session that was on its way: %v, kicked %v", notice, g.m.kicked)
 	}
 	if reason := g.n.session("bob").join(g.m); reason != `{"reason":"KICKED","args":{}}` {

@@ -47,14 +47,13 @@ func (t *table) advanceLobby() {
 func (t *table) countDown() {
 	l := &t.lobby
 	enough := t.seats.humans() > 0 && t.seats.taken() >= t.setup.MinPlayers
+	urged := enough && l.isUrged(t.now)
 	switch {
 	case l.endsAt != 0 && !enough:
 		t.stopCountdown()
-	case l.endsAt == 0 && l.isUrged(t.now):
-		t.box.ledger.seal(true) // the promises that stand are kept, and no new ones can put the start off
-		fallthrough
 	case l.endsAt == 0:
-		if enough && (l.isUrged(t.now) || t.seats.ready()) && t.box.ledger.promises(t.now) == 0 {
+		t.box.ledger.seal(urged) // the promises that stand are kept, and no new ones can put the start off
+		if enough && (urged || t.seats.ready()) && t.box.ledger.promises(t.now) == 0 {
 			t.beginCountdown()
 		}
 	}

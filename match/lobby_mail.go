@@ -44,7 +44,7 @@ func (t *table) fromHost(m mail) bool {
 	return true
 }
 
-// setReady matters where the match starts when all are ready. A player who is no longer ready stops the countdown, unless that
+// setReady matters where the match starts when all are ready, and nothing elsewhere. A player who is no longer ready stops the countdown, unless that
 // was done too often.
 func (t *table) setReady(m mail, ready bool) {
 	i, sits := t.seats.of(m.from.userID)
@@ -53,7 +53,7 @@ func (t *table) setReady(m mail, ready bool) {
 		return
 	}
 	s := &t.seats.seat[i]
-	if s.ready == ready {
+	if s.ready == ready || !t.setup.StartWhenReady {
 		return
 	}
 	s.ready, t.rosterChanged = ready, true

@@ -188,10 +188,25 @@ func TestCountdownCannotBeStalled(t *testing.T) {
 			t.Fatal("did not wait for who was promised a seat")
 		}
 		g.pass(10 * time.Second)
-		if g.m.table().lobby.endsAt == 0 || box.reserveSeat("user-dan", g.n.clock.now()+time.Minute) {
+		if g.m.table().lobby.endsAt == 0 || box.freeSeats() != 0 || box.reserveSeat("user-dan", g.n.clock.now()+time.Minute) {
 			t.Fatal("a new promise puts the start off")
 		}
 	})
+}
+
+// A table that is too small to start, however long it has been waiting, takes promises.
+func TestUrgedTableTakesPromises(t *testing.T) {
+	g := lobbyOf(newFake(t), readyTable, "ann", "bob")
+	g.players[0].ready(g.m, true)
+	g.players[1].ready(g.m, true)
+	g.m.leave(g.players[1])
+	g.pass(2 * countdownLimit)
+	if !g.m.table().box.reserveSeat("user-cid", g.n.clock.now()+time.Second) {
+		t.Fatal("sealed for ever")
+	}
+	full := lobbyOf(newFake(t), `{"seats":3}`, "ann", "bob")
+	full.players[0].ready(full.m, true)
+	wantQuiet(t, "bob", full.players[1].news())
 }
 
 func TestReadyRefused(t *testing.T) {

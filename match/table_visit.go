@@ -47,6 +47,7 @@ func (t *table) join(presences []runtime.Presence) {
 	for _, p := range presences {
 		v, mail := t.box.arrive(newVisitor(p))
 		if t.box.ledger.bars(v.userID) { // removed since the attempt
+			t.box.refuseAll(mail, wire.Reason_REASON_NOT_IN_MATCH)
 			t.turnAway(v)
 			continue
 		}
