@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/heroiclabs/nakama-common/runtime"
 )
 
 // quick asks for a quick match.
@@ -252,4 +256,40 @@ func TestBlockListOfOneWhoJoined(t *testing.T) {
 	if found := mustQuick(t, bob, `{}`); found.MatchID == "" {
 		t.Fatal("no table without block lists")
 	}
+}
+
+// Nothing of hundreds of tables stays in the registry, however they were made and left.
+func TestNothingStays(t *testing.T) {
+	n := newFake(t, "SET3D_EMPTY_TABLE_MS=1000", "SET3D_AFTER_END_MS=0", "SET3D_RESERVATION_MS=1000")
+	n.createFault = func(made int) error {
+		if made%7 == 0 {
+			return errors.New("no room")
+		}
+		return nil
+	}
+	for i := range 100 {
+		ann, bob := n.session(fmt.Sprint("a", i)), n.session(fmt.Sprint("b", i))
+		_, _ = ann.rpc("create_match", `{"private":true}`)
+		_, _ = ann.rpc("create_match", `{}`)
+		_, _ = ann.quick(`{}`)
+		if found, err := bob.quick(`{"seats":3}`); err == nil {
+			bob.join(n.match(found.MatchID))
+			n.match(found.MatchID).leave(bob)
+		}
+		_, _ = n.matched([]runtime.MatchmakerEntry{fakeEntry{user: ann}, fakeEntry{user: bob}})
+	}
+	n.clock.next(n.clock.now() + time.Minute)
+	for range 2 {
+		for _, m := range n.all() {
+			m.loop()
+		}
+	}
+	eventually(t, func() bool { return tablesOf(n).population() == 0 })
+}
+
+// all are the matches that run.
+func (n *fakeNakama) all() []*fakeMatch {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Collect(maps.Values(n.matches))
 }

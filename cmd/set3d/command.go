@@ -82,7 +82,7 @@ A first look, in two terminals:
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServeCommand(), newPlayCommand(), newLoadCommand(), newSimulateCommand())
+	root.AddCommand(newServeCommand(), newPlayCommand(), newLoadCommand(), newSoakCommand(), newSimulateCommand())
 	return root
 }
 
