@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,11 +52,33 @@ func TestRPCExamples(t *testing.T) {
 		want, got := parse(t, example(t, "create_match.answer")), parse(t, answer)
 		assert.NotEmpty(t, got["match_id"])
 		assert.NotEmpty(t, got["table_id"])
-		want["match_id"], want["table_id"] = got["match_id"], got["table_id"]
-		assert.Equal(t, want, got)
+		assert.Len(t, got["code"], len(want["code"].(string)))
+		assert.Equal(t, drawn(want), drawn(got))
 		again, err := c.RPC(ctx, user, "create_match", example(t, "create_match.request"))
 		require.NoError(t, err)
-		assert.Equal(t, got, parse(t, again), "the same request_id")
+		assert.Equal(t, parse(t, answer), parse(t, again), "the same request_id")
+	})
+	t.Run("quick_match", func(t *testing.T) {
+		answer, err := c.RPC(ctx, user, "quick_match", example(t, "quick_match.request"))
+		require.NoError(t, err)
+		assert.Equal(t, drawn(parse(t, example(t, "quick_match.answer"))), drawn(parse(t, answer)))
+	})
+	t.Run("resolve_code", func(t *testing.T) {
+		made, err := c.CreateMatch(ctx, user, client.CreateMatch{Private: true})
+		require.NoError(t, err)
+		code := strings.ToLower(made.Code[:3] + "-" + made.Code[3:]) // as in the document
+		answer, err := c.RPC(ctx, user, "resolve_code", strings.Replace(example(t, "resolve_code.request"), "k7t-m4x", code, 1))
+		require.NoError(t, err)
+		assert.Equal(t, made.Code, parse(t, answer)["code"])
+		assert.Equal(t, drawn(parse(t, example(t, "resolve_code.answer"))), drawn(parse(t, answer)))
+	})
+	t.Run("list_matches", func(t *testing.T) {
+		answer, err := c.RPC(ctx, user, "list_matches", example(t, "list_matches.request"))
+		require.NoError(t, err)
+		got := parse(t, answer)
+		require.NotEmpty(t, got["matches"])
+		got["matches"] = []any{}
+		assert.Equal(t, parse(t, example(t, "list_matches.answer")), got)
 	})
 	t.Run("error", func(t *testing.T) {
 		_, err := c.RPC(ctx, user, "create_match", `{"seats": 9}`)
@@ -111,6 +134,14 @@ func example(t *testing.T, name string) string {
 	block := regexp.MustCompile("(?s)```json " + regexp.QuoteMeta(name) + "\n(.*?)\n```").FindSubmatch(raw)
 	require.NotNil(t, block, "%s has no block %q", docPath, name)
 	return string(block[1])
+}
+
+// drawn is an answer without what is drawn by chance.
+func drawn(answer map[string]any) map[string]any {
+	for _, field := range []string{"match_id", "table_id", "code"} {
+		answer[field] = answer[field] != ""
+	}
+	return answer
 }
 
 func parse(t *testing.T, text string) map[string]any {
