@@ -46,8 +46,6 @@ type CreateMatch struct {
 	Bots                []string `json:"bots,omitempty"`
 	FillWithBotsAfterMs int      `json:"fill_with_bots_after_ms,omitempty"`
 	FillLevel           string   `json:"fill_level,omitempty"`
-	// Ranked asks for a match that counts.
-	Ranked bool `json:"ranked,omitempty"`
 	// Seed deals the deck of .NET's Random, for practice; 0 draws a secret key.
 	Seed int32 `json:"seed,omitempty"`
 	// Private tables are listed nowhere and joined by their code.

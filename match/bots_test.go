@@ -73,7 +73,8 @@ func TestAddBot(t *testing.T) {
 	if !g.started() || g.m.table().seats.count != 3 {
 		t.Fatal("bots are not ready by themselves")
 	}
-	ranked := lobbyOf(newFake(t), `{"ranked":true,"seats":3}`, "ann")
+	ranked := lobbyOf(newFake(t), `{"seats":3}`, "ann")
+	ranked.m.table().setup.Ranked = true
 	ranked.players[0].send(ranked.m, wire.OpCode_OP_CODE_ADD_BOT, &wire.AddBot{Level: easy})
 	wantRefusal(t, ranked.players[0], wire.Reason_REASON_RANKED_TABLE)
 }
@@ -126,33 +127,22 @@ func TestBotsPlayOutAMatch(t *testing.T) {
 func TestCreateMatchTables(t *testing.T) {
 	n := newFake(t)
 	for request, want := range map[string]string{
-		`{"start":"now"}`:                                  `"field":"start","value":"now"`,
-		`{"seats":3,"min_players":4}`:                      `"allowed":"1 to 3","field":"min_players"`,
-		`{"bots":["easy","easy"]}`:                         `"allowed":"at most 1 entries","field":"bots"`,
-		`{"bots":["tough"]}`:                               `"allowed":"easy, medium or hard","field":"bots","value":"tough"`,
-		`{"bots":"easy"}`:                                  `"expected":"a list of strings","field":"bots"`,
-		`{"bots":[1]}`:                                     `WRONG_TYPE`,
-		`{"fill_with_bots_after_ms":600001}`:               `"field":"fill_with_bots_after_ms"`,
-		`{"fill_level":"easy"}`:                            `"field":"fill_level"`,
-		`{"ranked":"yes"}`:                                 `"expected":"true or false","field":"ranked"`,
-		`{"ranked":true,"seed":5}`:                         `"field":"ranked"`,
-		`{"ranked":true,"bots":["easy"]}`:                  `"field":"ranked"`,
-		`{"ranked":true,"seats":1}`:                        `"field":"ranked"`,
-		`{"ranked":true,"preset":"practice"}`:              `"field":"ranked"`,
-		`{"ranked":true,"fill_with_bots_after_ms":1000}`:   `"field":"ranked"`,
-		`{"ranked":true,"rules":{"idle_limit_ms":500000}}`: `"field":"ranked"`,
-		`{"rules":{"penalty_mode":"time"}}`:                `"allowed":"none or point in an untimed match","field":"rules.penalty_mode","value":"time"`,
-		`{"rules":{"penalty_time_ms":5}}`:                  `"allowed":"0 unless penalty_mode is time"`,
+		`{"start":"now"}`:                    `"field":"start","value":"now"`,
+		`{"seats":3,"min_players":4}`:        `"allowed":"1 to 3","field":"min_players"`,
+		`{"bots":["easy","easy"]}`:           `"allowed":"at most 1 entries","field":"bots"`,
+		`{"bots":["tough"]}`:                 `"allowed":"easy, medium or hard","field":"bots","value":"tough"`,
+		`{"bots":"easy"}`:                    `"expected":"a list of strings","field":"bots"`,
+		`{"bots":[1]}`:                       `WRONG_TYPE`,
+		`{"fill_with_bots_after_ms":600001}`: `"field":"fill_with_bots_after_ms"`,
+		`{"fill_level":"easy"}`:              `"field":"fill_level"`,
+		`{"rules":{"penalty_mode":"time"}}`:  `"allowed":"none or point in an untimed match","field":"rules.penalty_mode","value":"time"`,
+		`{"rules":{"penalty_time_ms":5}}`:    `"allowed":"0 unless penalty_mode is time"`,
 	} {
 		if _, err := n.session("ann").rpc("create_match", request); err == nil || !contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", request, err, want)
 		}
 	}
-	m := n.session("ann").create(`{"ranked":true}`)
-	if m.table().setup.Rules.DropHoldMs != 60_000 || m.table().settings().Preset != "classic" || !m.table().settings().Ranked {
-		t.Fatalf("a ranked table: %+v", m.table().setup)
-	}
-	m = n.session("ann").create(`{"rules":{"idle_limit_ms":500000}}`)
+	m := n.session("ann").create(`{"rules":{"idle_limit_ms":500000}}`)
 	if m.table().settings().Preset != "custom" || m.table().settings().Ranked {
 		t.Fatalf("settings %v", m.table().settings())
 	}

@@ -69,7 +69,7 @@ func (t *table) takeSeat(m mail, seat *uint32) {
 		return
 	}
 	old, sat := t.seats.of(m.from.userID)
-	i, ok := t.box.ledger.sit(m.from.userID, wanted, t.now)
+	i, ok := t.claimSeat(m.from.userID, wanted)
 	switch {
 	case !ok && wanted == anySeat:
 		t.replyError(m, wire.Reason_REASON_TABLE_FULL, "")

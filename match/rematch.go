@@ -118,10 +118,11 @@ func (t *table) tellRematch(to *visitor) {
 	})
 }
 
-// again is the setup of another match like this one, with everything fresh that belongs to one match.
+// again is the setup of another match like this one, with everything fresh that belongs to one match. A match of the
+// matchmaker's stays one: only those whose seats are reserved sit down.
 func (s tableSetup) again() tableSetup {
 	s.Seed, s.Deck, s.PanicAt = 0, "", ""
-	s.TableID, s.Code, s.Matched = "", "", false
+	s.TableID, s.Code = "", ""
 	s.Reserved, s.Bots = [domain.MaxPlayers]string{}, [domain.MaxPlayers]domain.BotLevel{}
 	return s
 }

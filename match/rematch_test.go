@@ -167,6 +167,31 @@ func TestRematchOfReadyTable(t *testing.T) {
 	}
 }
 
+// The rematch of a match that counts counts too, and nobody else gets in.
+func TestRematchOfMatched(t *testing.T) {
+	g := endedGame(newFake(t), "", "ann", "bob")
+	setup := &g.m.table().setup
+	setup.Matched, setup.Ranked = true, true
+	g.players[0].vote(g.m, true)
+	g.players[1].vote(g.m, true)
+	g.waitRematch()
+	m := g.n.match(one[*wire.Rematch](t, g.players[0].news()).MatchId)
+	g.n.session("ann").join(m)
+	eve := g.n.session("eve")
+	eve.join(m)
+	m.pass(rematchHoldMs*time.Millisecond - time.Second)
+	if s := m.table().setup; !s.Matched || !s.Ranked || s.Code == setup.Code || s.TableID == setup.TableID {
+		t.Fatalf("setup %+v", s)
+	}
+	eve.news()
+	eve.send(m, wire.OpCode_OP_CODE_TAKE_SEAT, &wire.TakeSeat{Seat: seatNumber(1)})
+	wantRefusal(t, eve, wire.Reason_REASON_SEAT_TAKEN)
+	g.n.session("bob").join(m)
+	if !m.table().standing.started {
+		t.Fatal("not started")
+	}
+}
+
 func TestRematchRefused(t *testing.T) {
 	g := newGame(t, deckRequest(""), "ann", "bob")
 	g.players[0].vote(g.m, true)

@@ -94,8 +94,8 @@ func (m *module) readSetup(r *request) (tableSetup, error) {
 			return s, err
 		}
 	}
-	r.settleRank(&s, chosen.rules)
-	return s, r.err
+	s.Custom = s.Rules != chosen.rules
+	return s, nil
 }
 
 func (r *request) readTestHooks(s *tableSetup) {

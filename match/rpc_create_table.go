@@ -30,7 +30,6 @@ func (r *request) readTable(s *tableSetup) {
 		s.MinPlayers = int(n)
 	}
 	r.readBots(s)
-	s.Ranked, _ = r.flag("ranked")
 }
 
 // readBots seats bots behind the people: whoever comes first has seat 0.
@@ -54,17 +53,4 @@ func (r *request) readBots(s *tableSetup) {
 	case named:
 		r.outOfRange("fill_level", botLevelNames[level], "only with fill_with_bots_after_ms")
 	}
-}
-
-// settleRank checks whether the match may count, when the rules are known, and gives a ranked one its shorter hold.
-func (r *request) settleRank(s *tableSetup, rulesWere domain.Rules) {
-	s.Custom = s.Rules != rulesWere
-	if !s.Ranked {
-		return
-	}
-	if s.Custom || s.Seed != 0 || s.Preset == practicePreset || s.FillAfterMs != 0 || s.Bots != [domain.MaxPlayers]domain.BotLevel{} || s.Seats == 1 {
-		r.outOfRange("ranked", "true", "false for practice, seeds, bots, custom rules and one player")
-		return
-	}
-	s.Rules.DropHoldMs = rankedHoldMs
 }

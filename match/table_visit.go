@@ -112,14 +112,19 @@ func (t *table) arrive(v *visitor) (older *visitor) {
 
 // sit gives a visitor a seat, if the ledger does.
 func (t *table) sit(v *visitor, wanted int) (int, bool) {
-	if t.setup.Matched && !slices.Contains(t.setup.Reserved[:], v.userID) {
-		return spectatorSeat, false // the matchmaker has said who plays
-	}
-	seat, ok := t.box.ledger.sit(v.userID, wanted, t.now)
+	seat, ok := t.claimSeat(v.userID, wanted)
 	if ok {
 		t.sitDown(seat, v)
 	}
 	return seat, ok
+}
+
+// claimSeat asks the ledger for a seat. Where the matchmaker has said who plays, nobody else sits.
+func (t *table) claimSeat(userID string, wanted int) (int, bool) {
+	if t.setup.Matched && !slices.Contains(t.setup.Reserved[:], userID) {
+		return spectatorSeat, false
+	}
+	return t.box.ledger.sit(userID, wanted, t.now)
 }
 
 func (t *table) sitDown(seat int, v *visitor) {
