@@ -41,6 +41,7 @@ type fakeNakama struct {
 	disconnected map[string]int
 	createError  error
 	createFault  func(n int) error   // what the n-th MatchCreate meets, from 1
+	afterInit    func()              // runs in MatchCreate when MatchInit is over
 	blocked      map[string][]string // by user id: whom they have blocked
 	friendsError error
 	signalFault  func(n int) signalFault // what the n-th signal meets, from 1
@@ -105,6 +106,9 @@ func (n *fakeNakama) MatchCreate(_ context.Context, module string, params map[st
 	m, err := newFakeMatch(n, id, params)
 	if err != nil {
 		return "", err
+	}
+	if n.afterInit != nil {
+		n.afterInit()
 	}
 	n.mu.Lock()
 	n.matches[id] = m

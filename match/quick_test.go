@@ -258,6 +258,40 @@ func TestBlockListOfOneWhoJoined(t *testing.T) {
 	}
 }
 
+// A table that is being made is shown to nobody, its seats can be promised all the same, and the promises count from when it is
+// there.
+func TestSlowOpening(t *testing.T) {
+	n := newFake(t, "SET3D_RESERVATION_MS=5000")
+	ann, bob, eve := n.session("ann"), n.session("bob"), n.session("eve")
+	waiting := make(chan quickResponse)
+	n.afterInit = func() {
+		n.afterInit = nil
+		if listed := tablesOf(n).listed(); len(listed) != 0 {
+			t.Error("listed before it is there")
+		}
+		for code := range tablesOf(n).codes {
+			if _, err := eve.resolve(t, code); reasonOf(err) != "UNKNOWN_CODE" {
+				t.Errorf("its code is answered %v", err)
+			}
+		}
+		go func() { found, _ := bob.quick(`{}`); waiting <- found }()
+		for len(tablesOf(n).neighbours(tableKind{"classic", 2}, n.clock.now())) != 2 {
+			time.Sleep(time.Millisecond)
+		}
+		n.clock.next(n.clock.now() + 4*time.Second)
+	}
+	first := mustQuick(t, ann, `{}`)
+	if second := <-waiting; second.MatchID != first.MatchID || second.Created {
+		t.Fatalf("bob %+v", second)
+	}
+	n.clock.next(n.clock.now() + 4*time.Second)
+	for _, u := range []*fakeUser{ann, bob} {
+		if mine := u.mine(t); len(mine) != 1 {
+			t.Fatalf("%s was promised a seat for five seconds and has %+v after four", u.username, mine)
+		}
+	}
+}
+
 // Nothing of hundreds of tables stays in the registry, however they were made and left.
 func TestNothingStays(t *testing.T) {
 	n := newFake(t, "SET3D_EMPTY_TABLE_MS=1000", "SET3D_AFTER_END_MS=0", "SET3D_RESERVATION_MS=1000")
