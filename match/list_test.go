@@ -149,6 +149,17 @@ func TestMyMatches(t *testing.T) {
 	}
 }
 
+// A promise is worth nothing when the lobby is over.
+func TestMyMatchesAfterTheLobby(t *testing.T) {
+	n := newFake(t)
+	ann := n.session("ann")
+	found := mustQuick(t, ann, `{}`)
+	n.match(found.MatchID).table().box.ledger.close()
+	if mine := ann.mine(t); len(mine) != 0 {
+		t.Fatalf("ann has %+v", mine)
+	}
+}
+
 // What a table publishes of its seats is what its goroutine knows, whatever has happened.
 func TestFactsFollow(t *testing.T) {
 	g := newGame(t, deckRequest(""), "ann", "bob")

@@ -46,6 +46,11 @@ func TestMatchmakerStarts(t *testing.T) {
 		t.Fatalf("label %s", m.label)
 	}
 	ann.join(m)
+	m.leave(ann)
+	if w := n.session("dan"); w.join(m) != "" || m.table().seatOf(w.userID) != spectatorSeat || !strings.Contains(m.label, `"open":false`) {
+		t.Fatalf("a stranger takes the seat of one who has left; label %s", m.label)
+	}
+	ann.join(m)
 	bob.join(m)
 	if !m.table().standing.started || m.table().setup.Rules.DropHoldMs != rankedHoldMs {
 		t.Fatalf("all are here: started %t, hold %d ms", m.table().standing.started, m.table().setup.Rules.DropHoldMs)

@@ -97,6 +97,7 @@ func TestFailedOpeningLosesNobody(t *testing.T) {
 	for round := range 50 {
 		n := newFake(t)
 		n.createFault = func(made int) error {
+			time.Sleep(100 * time.Microsecond) // others come meanwhile, and wait
 			if made%2 == 1 {
 				return errors.New("no room")
 			}
@@ -289,6 +290,47 @@ func TestSlowOpening(t *testing.T) {
 		if mine := u.mine(t); len(mine) != 1 {
 			t.Fatalf("%s was promised a seat for five seconds and has %+v after four", u.username, mine)
 		}
+	}
+}
+
+// Strangers may come to a table as soon as Nakama knows it, before whoever made it does. Promises made before that are kept,
+// and seats that are gone are not promised.
+func TestStrangersAreEarly(t *testing.T) {
+	n := newFake(t)
+	ann, bob := n.session("ann"), n.session("bob")
+	waiting := make(chan quickResponse)
+	n.afterInit = func() {
+		n.afterInit = nil
+		box, now := tablesOf(n).openings[0].box, n.clock.now()
+		if !box.ledger.reserve("user-eve", now+time.Minute, now) || box.ledger.reserve("user-dan", now+time.Minute, now) {
+			t.Error("a table of two with one promise has not one seat for strangers")
+		}
+		found, err := bob.quick(`{}`)
+		if err != nil {
+			t.Error(err)
+		}
+		go func() { waiting <- found }()
+	}
+	first := mustQuick(t, ann, `{}`)
+	if second := <-waiting; second.MatchID == first.MatchID || !second.Created {
+		t.Fatalf("bob is promised a seat that is gone: %+v", second)
+	}
+	if reason := ann.join(n.match(first.MatchID)); reason != "" || n.match(first.MatchID).table().seatOf(ann.userID) == spectatorSeat {
+		t.Fatalf("ann was promised a seat and watches, or hears %q", reason)
+	}
+}
+
+// Who sits in a lobby, or has a promise there, is sent there again, although an older table has room.
+func TestQuickMatchLeadsBack(t *testing.T) {
+	n := newFake(t, "SET3D_RESERVATION_MS=5000")
+	ann, bob, eve := n.session("ann"), n.session("bob"), n.session("eve")
+	older := mustQuick(t, ann, `{}`)
+	mustQuick(t, bob, `{}`)
+	mine := mustQuick(t, eve, `{}`)
+	eve.join(n.match(mine.MatchID))
+	n.match(older.MatchID).pass(6 * time.Second)
+	if again := mustQuick(t, eve, `{}`); again.MatchID != mine.MatchID {
+		t.Fatal("eve is sent away from the table where she sits")
 	}
 }
 
