@@ -22,6 +22,13 @@ type seatFact struct {
 	heldUntil time.Duration // on the module's clock; 0: not held
 }
 
+// factsAt is what facts depend on: without a change of it they are the same.
+type factsAt struct {
+	label          label
+	revision       uint64
+	rosterRevision uint32
+}
+
 // announce publishes the facts.
 func (b *mailbox) announce(f facts) {
 	b.mu.Lock()
@@ -38,6 +45,11 @@ func (b *mailbox) known() facts {
 
 // publishFacts tells what has changed for those outside.
 func (t *table) publishFacts() {
+	at := factsAt{t.label, t.standing.revision, t.standing.rosterRevision}
+	if at == t.factsAt {
+		return
+	}
+	t.factsAt = at
 	f := facts{label: t.label}
 	var byPlayer [domain.MaxPlayers]domain.PlayerSnapshot
 	if t.standing.started {

@@ -33,6 +33,25 @@ func (m *module) beforeMatchmakerAdd(_ context.Context, _ runtime.Logger, _ *sql
 	return in, nil
 }
 
+// beforePartyTicket does the same for a party's ticket.
+func (m *module) beforePartyTicket(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *rtapi.Envelope) (out *rtapi.Envelope, err error) {
+	defer m.guardHook(&err)
+	party := in.GetPartyMatchmakerAdd()
+	if party == nil {
+		return in, nil
+	}
+	ticket := &rtapi.MatchmakerAdd{
+		MinCount: party.MinCount, MaxCount: party.MaxCount, StringProperties: party.StringProperties, NumericProperties: party.NumericProperties,
+	}
+	whole := &rtapi.Envelope{Message: &rtapi.Envelope_MatchmakerAdd{MatchmakerAdd: ticket}}
+	if _, err := m.beforeMatchmakerAdd(ctx, logger, db, nk, whole); err != nil {
+		return nil, err
+	}
+	party.MinCount, party.MaxCount, party.Query = ticket.MinCount, ticket.MaxCount, ticket.Query
+	party.StringProperties, party.NumericProperties = ticket.StringProperties, ticket.NumericProperties
+	return in, nil
+}
+
 func checkTicket(ticket *rtapi.MatchmakerAdd) error {
 	name, given := ticket.StringProperties[propertyPreset]
 	if !given {
@@ -93,7 +112,7 @@ func (m *module) matched(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ run
 }
 
 // matchedSetup is the table for the users of tickets. What they claim has been checked when they came, and is checked again:
-// tickets can be made past that hook, in a party or by another module.
+// tickets can be made past that hook, by another module.
 func (m *module) matchedSetup(entries []runtime.MatchmakerEntry) tableSetup {
 	var users []string
 	chosen, _ := findPreset(defaultPreset)

@@ -201,6 +201,29 @@ func TestTicketsAreMadeEven(t *testing.T) {
 	}
 }
 
+// A party's ticket is held to the same.
+func TestPartyTickets(t *testing.T) {
+	n := newFake(t)
+	add := func(preset string) (*rtapi.Envelope, error) {
+		return n.hooks["PartyMatchmakerAdd"](n.session("ann").ctx, &rtapi.Envelope{Message: &rtapi.Envelope_PartyMatchmakerAdd{
+			PartyMatchmakerAdd: &rtapi.PartyMatchmakerAdd{
+				PartyId: "p", MinCount: 2, MaxCount: 8, Query: "*", StringProperties: map[string]string{"preset": preset},
+				NumericProperties: map[string]float64{"seats": 4},
+			},
+		}})
+	}
+	out, err := add("timed")
+	want := &rtapi.PartyMatchmakerAdd{
+		PartyId: "p", MinCount: 4, MaxCount: 4, Query: "+properties.preset:timed", StringProperties: map[string]string{"preset": "timed"},
+	}
+	if err != nil || !proto.Equal(out.GetPartyMatchmakerAdd(), want) {
+		t.Fatalf("%v, %v", out, err)
+	}
+	if _, err := add("practice"); reasonOf(err) != "UNKNOWN_PRESET" {
+		t.Fatal(err)
+	}
+}
+
 func TestNoRelayedMatches(t *testing.T) {
 	join := func(id string) *rtapi.Envelope {
 		return &rtapi.Envelope{Message: &rtapi.Envelope_MatchJoin{MatchJoin: &rtapi.MatchJoin{Id: &rtapi.MatchJoin_MatchId{MatchId: id}}}}

@@ -84,6 +84,7 @@ func newModule(settings config, logger runtime.Logger, nk runtime.NakamaModule, 
 func (m *module) registerHooks(initializer runtime.Initializer) error {
 	hooks := map[string]beforeRt{
 		"MatchJoin": m.beforeMatchJoin, "MatchCreate": m.beforeMatchCreate, "MatchmakerAdd": m.beforeMatchmakerAdd,
+		"PartyMatchmakerAdd": m.beforePartyTicket,
 	}
 	if m.config.fastLane {
 		hooks["MatchDataSend"] = m.beforeMatchData

@@ -39,6 +39,7 @@ type table struct {
 	held          [domain.MaxPlayers]uint64 // by seat: id of the claim that the session holds
 	abort         *wire.Event               // what a panic tells the players
 	label         label
+	factsAt       factsAt       // of the facts that are published
 	alarmAt       time.Duration // when the alarm goes off; 0: it is not set
 	encoder       encoder
 	receiver      receiver
