@@ -72,12 +72,14 @@ func TestReviewOfWholeMatches(t *testing.T) {
 		s := NewSession()
 		var out Output
 		require.NoError(t, s.StartMatch(setup, &out))
+		idle := map[int64]bool{0: s.Snapshot().State == BoardIdle}
 		for {
 			wake, ok := s.NextWakeMs()
 			if !ok {
 				break
 			}
 			s.Advance(wake, &out)
+			idle[wake] = idle[wake] || s.Snapshot().State == BoardIdle
 		}
 		boards, err := Review(s.Record())
 		require.NoError(t, err)
@@ -87,6 +89,7 @@ func TestReviewOfWholeMatches(t *testing.T) {
 		for _, b := range boards {
 			require.GreaterOrEqual(t, b.FromMs, at)
 			require.GreaterOrEqual(t, b.ToMs, b.FromMs)
+			require.True(t, idle[b.FromMs] || rules.ValidAnimMs == 0, "seed %d: the board is not idle at %d", seed, b.FromMs)
 			at = b.ToMs
 			require.Len(t, b.Missed(), len(b.Sets)-1, "seed %d", seed)
 			scores[b.Taken.Seat]++

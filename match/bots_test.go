@@ -101,6 +101,27 @@ func TestBotsFillUpAfterAWait(t *testing.T) {
 	if !m.table().standing.started || m.table().seats.seat[2].bot.String() != "easy" {
 		t.Fatalf("seats %+v", m.table().seats)
 	}
+	left := n.session("dan").create(`{"seats":2,"fill_with_bots_after_ms":5000}`)
+	dan := n.session("dan")
+	dan.join(left)
+	if at := left.table().alarmAt; at != n.clock.now()+5*time.Second {
+		t.Fatalf("the alarm goes off at %v", at)
+	}
+	left.pass(4 * time.Second)
+	left.leave(dan)
+	left.pass(time.Second)
+	n.session("fay").join(left)
+	left.pass(4 * time.Second)
+	if left.table().seats.taken() != 1 {
+		t.Fatal("fay's wait is counted from dan's")
+	}
+	once := lobbyOf(n, `{"start":"ready","seats":2,"fill_with_bots_after_ms":1000}`, "gus")
+	once.pass(time.Second)
+	once.players[0].send(once.m, wire.OpCode_OP_CODE_KICK, &wire.Kick{Seat: 1})
+	once.pass(2 * time.Second)
+	if once.m.table().seats.taken() != 1 {
+		t.Fatal("the bot that was removed is back")
+	}
 	medium := n.session("cid").create(`{"seats":2,"fill_with_bots_after_ms":1000}`)
 	n.session("cid").join(medium)
 	medium.pass(time.Second)

@@ -170,6 +170,15 @@ func TestNobodyIsIdleAlone(t *testing.T) {
 	if len(only[*wire.Notice](t, alone.players[0].news())) != 0 {
 		t.Fatal("warned against a bot")
 	}
+	loud := newGame(t, deckRequest(`,"seats":3,"rules":{"idle_limit_ms":3600000}`), "ann", "bob", "cid")
+	loud.pass(time.Second)
+	loud.players[2].send(loud.m, wire.OpCode_OP_CODE_FORFEIT, &wire.Forfeit{})
+	loud.pass(time.Minute)
+	loud.players[2].claim(loud.m, 1, notSet)
+	loud.pass(2 * time.Minute)
+	if len(only[*wire.Notice](t, loud.players[0].news())) != 0 {
+		t.Fatal("warned because somebody who is out makes noise")
+	}
 	off := startGame(newFake(t, "SET3D_IDLE_WARNING_MS=0"), deckRequest(`,"rules":{"idle_limit_ms":3600000}`), "ann", "bob")
 	off.pass(5 * time.Minute)
 	off.players[1].claim(off.m, 1, notSet)
@@ -185,6 +194,10 @@ func TestDroppedIsNotIdle(t *testing.T) {
 	g.m.leave(g.players[0])
 	g.pass(3 * time.Minute)
 	g.players[1].claim(g.m, 1, notSet)
+	g.pass(time.Second)
+	if g.m.table().closing || g.m.table().seats.seat[0].warnedAt != 0 {
+		t.Fatal("a dropped player was warned")
+	}
 	back := g.n.session("ann")
 	back.join(g.m)
 	g.players[1].claim(g.m, 2, notSet)
@@ -254,6 +267,12 @@ func TestContestedSeat(t *testing.T) {
 	}
 	if reason := g.n.session("eve").join(g.m); reason != "" {
 		t.Fatalf("eve: %q", reason)
+	}
+	if reason := g.n.session("bob").join(g.m); reason != "" {
+		t.Fatalf("bob: %q", reason)
+	}
+	if notice := one[*wire.Notice](t, g.players[1].news()); notice.Kind != wire.NoticeKind_NOTICE_KIND_REPLACED {
+		t.Fatalf("bob's older device: %v", notice)
 	}
 	g.m.leave(holder) // nobody holds it any more
 	back := g.n.session("ann")

@@ -115,7 +115,39 @@ func TestKick(t *testing.T) {
 	bob.send(g.m, wire.OpCode_OP_CODE_TAKE_SEAT, &wire.TakeSeat{})
 	wantRefusal(t, bob, wire.Reason_REASON_NOT_IN_MATCH)
 	g.m.leave(bob) // Nakama's, after the kick
-	wantQuiet(t, "cid", cid.news())
+	g.read()
+	g.m.callback.Lock()
+	ann.put(g.m, opKick, marshal(t, &wire.Kick{Seat: 2}))
+	cid.put(g.m, opSetReady, marshal(t, &wire.SetReady{Ready: true}))
+	g.m.callback.Unlock()
+	g.m.settle()
+	wantRefusal(t, cid, wire.Reason_REASON_NOT_IN_MATCH)
+	eve := g.n.session("eve")
+	eve.join(g.m)
+	eve.news()
+	g.m.leave(cid)
+	wantQuiet(t, "eve", eve.news())
+}
+
+// Who is promised a seat is let in however many watch, and takes no watcher's place on the way.
+func TestPromisedAreLetIn(t *testing.T) {
+	n := newFake(t, "SET3D_MAX_SPECTATORS=1")
+	m := n.session("host").create(`{"seats":2}`)
+	for _, user := range []string{"user-ann", "user-bob"} {
+		m.table().box.reserveSeat(user, n.clock.now()+time.Minute)
+	}
+	if ok, why := m.attempt(n.session("ann")); !ok {
+		t.Fatal(why)
+	}
+	if why := n.session("eve").join(m); why != "" {
+		t.Fatalf("ann, who is on her way to her seat, takes eve's place: %s", why)
+	}
+	if why := n.session("bob").join(m); why != "" {
+		t.Fatal(why)
+	}
+	if ok, _ := m.attempt(n.session("late")); ok {
+		t.Fatal("two watch")
+	}
 }
 
 // The host is who has sat longest; it passes on when the host leaves.

@@ -54,11 +54,11 @@ func (t *table) canPlay(seat int) bool {
 	return !snapshot.ByPlayer[seat].Forfeited && (!snapshot.Timed || snapshot.TimeLeftMs(seat, t.matchMs(t.now)) > 0)
 }
 
-// othersActive reports whether another person did something after a moment.
+// othersActive reports whether another person did something after a moment. Bots are never active.
 func (t *table) othersActive(but int, after time.Duration) bool {
 	for i := range t.seats.count {
 		s := &t.seats.seat[i]
-		if i != but && s.bot == 0 && s.activeAt > after && !t.forfeited(i) {
+		if i != but && s.activeAt > after && !t.forfeited(i) {
 			return true
 		}
 	}

@@ -80,7 +80,6 @@ func (t *table) beginCountdown() {
 func (t *table) stopCountdown() {
 	t.lobby.endsAt = 0
 	t.lobby.stops++
-	t.box.ledger.seal(false)
 	t.rosterChanged = true
 }
 

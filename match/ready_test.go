@@ -154,9 +154,10 @@ func TestCountdownCannotBeStalled(t *testing.T) {
 		if g.m.table().lobby.endsAt == 0 {
 			t.Fatal("stalled")
 		}
+		g.pass(time.Second)
 		cid.ready(g.m, true)
 		cid.ready(g.m, false)
-		g.pass(3 * time.Second)
+		g.pass(time.Second) // three since the countdown began
 		if !g.started() || g.m.table().seats.count != 3 {
 			t.Fatal("the countdown was stopped again")
 		}
@@ -182,12 +183,19 @@ func TestCountdownCannotBeStalled(t *testing.T) {
 		if !box.reserveSeat("user-cid", g.n.clock.now()+10*time.Second) {
 			t.Fatal("no seat")
 		}
+		g.m.settle()
+		if r := lastRoster(t, g.players[0]); r.Seats[2].ReservedUntilUnixMs == nil || r.Seats[2].UserId != "" {
+			t.Fatalf("roster %v", r)
+		}
 		g.players[0].ready(g.m, true)
 		g.players[1].ready(g.m, true)
 		if g.m.table().lobby.endsAt != 0 {
 			t.Fatal("did not wait for who was promised a seat")
 		}
 		g.pass(10 * time.Second)
+		if r := lastRoster(t, g.players[0]); r.Seats[2].ReservedUntilUnixMs != nil {
+			t.Fatalf("roster %v", r)
+		}
 		if g.m.table().lobby.endsAt == 0 || box.freeSeats() != 0 || box.reserveSeat("user-dan", g.n.clock.now()+time.Minute) {
 			t.Fatal("a new promise puts the start off")
 		}
@@ -203,6 +211,27 @@ func TestUrgedTableTakesPromises(t *testing.T) {
 	g.pass(2 * countdownLimit)
 	if !g.m.table().box.reserveSeat("user-cid", g.n.clock.now()+time.Second) {
 		t.Fatal("sealed for ever")
+	}
+	back := g.n.session("bob")
+	back.join(g.m)
+	if g.m.table().lobby.endsAt != 0 || g.m.table().box.reserveSeat("user-dan", g.n.clock.now()+time.Minute) {
+		t.Fatal("does not wait for the promise that stands, or makes another one")
+	}
+	g.pass(time.Second)
+	g.pass(3 * time.Second)
+	if !g.started() {
+		t.Fatal("bob is not ready, and that matters still")
+	}
+	bots := newFake(t).session("ann").create(`{"start":"ready","seats":3,"bots":["easy","easy"]}`)
+	bots.pass(5 * time.Second)
+	if bots.table().lobby.endsAt != 0 || bots.table().standing.started {
+		t.Fatal("bots play among themselves")
+	}
+	single := lobbyOf(newFake(t), `{"start":"ready","seats":1}`, "ann")
+	single.players[0].ready(single.m, true)
+	single.pass(3 * time.Second)
+	if !single.started() {
+		t.Fatal("one seat waits for two players")
 	}
 	full := lobbyOf(newFake(t), `{"seats":3}`, "ann", "bob")
 	full.players[0].ready(full.m, true)

@@ -140,9 +140,16 @@ func TestRematchOfThoseWhoAreHere(t *testing.T) {
 	if !m.table().standing.started {
 		t.Fatal("waits for bob")
 	}
-	forfeited := endedGame(newFake(t), `,"seats":3`, "ann", "bob", "cid")
-	if forfeited.m.table().seats.count != 3 {
-		t.Fatal("three play")
+	out := startGame(newFake(t), `{"preset":"fast","seats":3,"test_deck":"`+endDeckCards+`"}`, "ann", "bob", "cid")
+	out.players[2].send(out.m, wire.OpCode_OP_CODE_FORFEIT, &wire.Forfeit{}) // and stays, to watch
+	out.players[0].claim(out.m, 1, "0110 1101 2122")
+	out.players[0].claim(out.m, 2, "1110 0112 2111")
+	out.players[0].vote(out.m, true)
+	out.players[1].vote(out.m, true)
+	out.waitRematch()
+	made := out.n.match(only[*wire.Rematch](t, out.players[2].news())[0].MatchId).table().setup
+	if made.Seats != 2 || made.Reserved[1] != out.players[1].userID || made.Reserved[2] != "" {
+		t.Fatalf("setup %+v", made)
 	}
 	single := endedGame(newFake(t), `,"seats":1`, "ann")
 	single.players[0].vote(single.m, true)
