@@ -5,89 +5,16 @@ import (
 	"database/sql"
 	"slices"
 
-	"github.com/heroiclabs/nakama-common/rtapi"
 	"github.com/heroiclabs/nakama-common/runtime"
 
 	"set3d/domain"
-	wire "set3d/proto/set3d/v1"
 )
-
-// The properties of a matchmaker ticket. All users of a match see them.
-const (
-	propertyPreset = "preset" // a string
-	propertySeats  = "seats"  // a number: exactly so many, instead of the ticket's counts
-)
-
-// beforeMatchmakerAdd makes a ticket say what this server makes matches by, and nothing else: a public preset, and counts that
-// are a table's. It writes the query itself, since Nakama asks only one side's.
-func (m *module) beforeMatchmakerAdd(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, in *rtapi.Envelope) (out *rtapi.Envelope, err error) {
-	defer m.guardHook(&err)
-	ticket := in.GetMatchmakerAdd()
-	if ticket == nil {
-		return in, nil
-	}
-	if err := checkTicket(ticket); err != nil {
-		m.count("set3d_tickets_refused", nil)
-		return nil, err
-	}
-	return in, nil
-}
-
-// beforePartyTicket does the same for a party's ticket.
-func (m *module) beforePartyTicket(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *rtapi.Envelope) (out *rtapi.Envelope, err error) {
-	defer m.guardHook(&err)
-	party := in.GetPartyMatchmakerAdd()
-	if party == nil {
-		return in, nil
-	}
-	ticket := &rtapi.MatchmakerAdd{
-		MinCount: party.MinCount, MaxCount: party.MaxCount, StringProperties: party.StringProperties, NumericProperties: party.NumericProperties,
-	}
-	whole := &rtapi.Envelope{Message: &rtapi.Envelope_MatchmakerAdd{MatchmakerAdd: ticket}}
-	if _, err := m.beforeMatchmakerAdd(ctx, logger, db, nk, whole); err != nil {
-		return nil, err
-	}
-	party.MinCount, party.MaxCount, party.Query = ticket.MinCount, ticket.MaxCount, ticket.Query
-	party.StringProperties, party.NumericProperties = ticket.StringProperties, ticket.NumericProperties
-	return in, nil
-}
-
-func checkTicket(ticket *rtapi.MatchmakerAdd) error {
-	name, given := ticket.StringProperties[propertyPreset]
-	if !given {
-		name = defaultPreset
-	}
-	if chosen, _ := findPreset(name); !chosen.public {
-		return reject(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(name), "allowed": publicPresetNames()})
-	}
-	for _, key := range sortedKeys(ticket.StringProperties) {
-		if key != propertyPreset {
-			return reject(wire.Reason_REASON_UNKNOWN_FIELD, args{"field": "string_properties." + shorten(key)})
-		}
-	}
-	for _, key := range sortedKeys(ticket.NumericProperties) {
-		if key != propertySeats {
-			return reject(wire.Reason_REASON_UNKNOWN_FIELD, args{"field": "numeric_properties." + shorten(key)})
-		}
-	}
-	if seats, given := ticket.NumericProperties[propertySeats]; given {
-		if !(seats >= quickMin && seats <= domain.MaxPlayers) || seats != float64(int32(seats)) {
-			return reject(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "numeric_properties.seats", "allowed": "2 to 8"})
-		}
-		ticket.MinCount, ticket.MaxCount = int32(seats), int32(seats)
-	}
-	if ticket.MinCount < quickMin || ticket.MaxCount > domain.MaxPlayers || ticket.MaxCount < ticket.MinCount {
-		return reject(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "min_count, max_count", "allowed": "2 to 8"})
-	}
-	ticket.StringProperties = map[string]string{propertyPreset: name}
-	ticket.NumericProperties = nil
-	ticket.Query = "+properties.preset:" + name
-	return nil
-}
 
 // matched makes the match of users whom the matchmaker has brought together. Whatever goes wrong, it answers with a match id: with
 // an error or none they would get a token for a relayed match.
-func (m *module) matched(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, entries []runtime.MatchmakerEntry) (matchID string, err error) {
+func (m *module) matched(
+	ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, entries []runtime.MatchmakerEntry,
+) (matchID string, err error) {
 	matchID = nowhere // joining it fails with "match not found", and players look again
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -83,8 +83,8 @@ func newModule(settings config, logger runtime.Logger, nk runtime.NakamaModule, 
 // registerHooks registers what stands between clients and Nakama: the fast lane, and the way to a table.
 func (m *module) registerHooks(initializer runtime.Initializer) error {
 	hooks := map[string]beforeRt{
-		"MatchJoin": m.beforeMatchJoin, "MatchCreate": m.beforeMatchCreate, "MatchmakerAdd": m.beforeMatchmakerAdd,
-		"PartyMatchmakerAdd": m.beforePartyTicket,
+		"MatchJoin": m.hook(m.gateMatchJoin), "MatchCreate": m.hook(m.gateMatchCreate),
+		"MatchmakerAdd": m.hook(m.gateTicket), "PartyMatchmakerAdd": m.hook(m.gatePartyTicket),
 	}
 	if m.config.fastLane {
 		hooks["MatchDataSend"] = m.beforeMatchData

@@ -12,37 +12,45 @@ import (
 
 type beforeRt = func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *rtapi.Envelope) (*rtapi.Envelope, error)
 
-// guardHook is deferred by the hooks before realtime messages. Nakama recovers no panic there, and the session would be a
-// zombie.
-func (m *module) guardHook(err *error) {
-	if cause := recover(); cause != nil {
-		m.report(atHook, cause, "", 0)
-		*err = reject(wire.Reason_REASON_INTERNAL, nil)
+// gate looks at a realtime message of a client's before Nakama does, and may change or refuse it.
+type gate func(ctx context.Context, in *rtapi.Envelope) error
+
+// hook makes a hook of Nakama's of a gate. Nakama recovers no panic there, and the session would be a zombie.
+func (m *module) hook(g gate) beforeRt {
+	return func(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, in *rtapi.Envelope) (out *rtapi.Envelope, err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				m.report(atHook, cause, "", 0)
+				out, err = nil, reject(wire.Reason_REASON_INTERNAL, nil)
+			}
+		}()
+		if err := g(ctx, in); err != nil {
+			return nil, err
+		}
+		return in, nil
 	}
 }
 
-// beforeMatchJoin refuses storms of joins, and relayed matches: they have no rules, and whoever lands in one waits for a game
+// gateMatchJoin refuses storms of joins, and relayed matches: they have no rules, and whoever lands in one waits for a game
 // that never comes. The matchmaker hands out tokens for them if its hook fails.
-func (m *module) beforeMatchJoin(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, in *rtapi.Envelope) (out *rtapi.Envelope, err error) {
-	defer m.guardHook(&err)
+func (m *module) gateMatchJoin(ctx context.Context, in *rtapi.Envelope) error {
 	if wait, ok := m.joins.take(senderOf(ctx).userID, m.clock.now()); !ok {
 		m.count("set3d_joins_limited", nil)
-		return nil, tooMany(wait)
+		return tooMany(wait)
 	}
 	join := in.GetMatchJoin()
 	if !m.config.relayedMatches && (join.GetToken() != "" || isRelayed(join.GetMatchId())) {
-		return nil, m.noRelayed()
+		return m.noRelayed()
 	}
-	return in, nil
+	return nil
 }
 
-// beforeMatchCreate refuses to make relayed matches. Tables are made by RPC.
-func (m *module) beforeMatchCreate(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, in *rtapi.Envelope) (out *rtapi.Envelope, err error) {
-	defer m.guardHook(&err)
+// gateMatchCreate refuses to make relayed matches. Tables are made by RPC.
+func (m *module) gateMatchCreate(context.Context, *rtapi.Envelope) error {
 	if m.config.relayedMatches {
-		return in, nil
+		return nil
 	}
-	return nil, m.noRelayed()
+	return m.noRelayed()
 }
 
 func (m *module) noRelayed() error {

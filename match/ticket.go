@@ -1,0 +1,92 @@
+package match
+
+import (
+	"context"
+
+	"github.com/heroiclabs/nakama-common/rtapi"
+
+	"set3d/domain"
+	wire "set3d/proto/set3d/v1"
+)
+
+// The properties of a matchmaker ticket. All users of a match see them.
+const (
+	propertyPreset = "preset" // a string
+	propertySeats  = "seats"  // a number: exactly so many, instead of the ticket's counts
+)
+
+// gateTicket makes a ticket say what this server makes matches by, and nothing else: a public preset, and counts that are a
+// table's. It writes the query itself, since Nakama asks only one side's.
+func (m *module) gateTicket(_ context.Context, in *rtapi.Envelope) error {
+	return m.judgeTicket(in.GetMatchmakerAdd())
+}
+
+// gatePartyTicket does the same for a party's ticket.
+func (m *module) gatePartyTicket(_ context.Context, in *rtapi.Envelope) error {
+	party := in.GetPartyMatchmakerAdd()
+	ticket := &rtapi.MatchmakerAdd{
+		MinCount: party.GetMinCount(), MaxCount: party.GetMaxCount(),
+		StringProperties: party.GetStringProperties(), NumericProperties: party.GetNumericProperties(),
+	}
+	if err := m.judgeTicket(ticket); err != nil {
+		return err
+	}
+	party.MinCount, party.MaxCount, party.Query = ticket.MinCount, ticket.MaxCount, ticket.Query
+	party.StringProperties, party.NumericProperties = ticket.StringProperties, ticket.NumericProperties
+	return nil
+}
+
+func (m *module) judgeTicket(ticket *rtapi.MatchmakerAdd) error {
+	err := checkTicket(ticket)
+	if err != nil {
+		m.count("set3d_tickets_refused", nil)
+	}
+	return err
+}
+
+// checkTicket checks what a ticket claims, and leaves nothing else in it.
+func checkTicket(ticket *rtapi.MatchmakerAdd) error {
+	name, given := ticket.StringProperties[propertyPreset]
+	if !given {
+		name = defaultPreset
+	}
+	if chosen, _ := findPreset(name); !chosen.public {
+		return reject(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(name), "allowed": publicPresetNames()})
+	}
+	if err := onlyProperty("string_properties.", ticket.StringProperties, propertyPreset); err != nil {
+		return err
+	}
+	if err := onlyProperty("numeric_properties.", ticket.NumericProperties, propertySeats); err != nil {
+		return err
+	}
+	if err := countTicket(ticket); err != nil {
+		return err
+	}
+	ticket.StringProperties = map[string]string{propertyPreset: name}
+	ticket.NumericProperties = nil
+	ticket.Query = "+properties.preset:" + name
+	return nil
+}
+
+func onlyProperty[V any](path string, properties map[string]V, allowed string) error {
+	for _, key := range sortedKeys(properties) {
+		if key != allowed {
+			return reject(wire.Reason_REASON_UNKNOWN_FIELD, args{"field": path + shorten(key)})
+		}
+	}
+	return nil
+}
+
+// countTicket settles for how many a ticket is.
+func countTicket(ticket *rtapi.MatchmakerAdd) error {
+	if seats, given := ticket.NumericProperties[propertySeats]; given {
+		if !(seats >= quickMin && seats <= domain.MaxPlayers) || seats != float64(int32(seats)) {
+			return reject(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "numeric_properties.seats", "allowed": "2 to 8"})
+		}
+		ticket.MinCount, ticket.MaxCount = int32(seats), int32(seats)
+	}
+	if ticket.MinCount < quickMin || ticket.MaxCount > domain.MaxPlayers || ticket.MaxCount < ticket.MinCount {
+		return reject(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "min_count, max_count", "allowed": "2 to 8"})
+	}
+	return nil
+}
