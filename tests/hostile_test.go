@@ -120,11 +120,20 @@ func (f *flood) run(sessions []*peer, perOp int) {
 	all.Wait()
 }
 
+// social are the messages that everybody hears, which have a limit of their own: the table counts them, so they have got further than
+// the limiter.
+var social = map[wire.OpCode]bool{
+	wire.OpCode_OP_CODE_SET_READY: true, wire.OpCode_OP_CODE_TAKE_SEAT: true, wire.OpCode_OP_CODE_VOTE_REMATCH: true,
+	wire.OpCode_OP_CODE_EMOTE: true,
+}
+
 func (f *flood) hear(heard frame) {
 	what := wire.OpCode(heard.Op).String()
 	switch body := heard.Body.(type) {
 	case *wire.Error:
-		what = client.ReasonName(body.GetReason())
+		if what = client.ReasonName(body.GetReason()); what == "RATE_LIMITED" && social[wire.OpCode(body.GetOpCode())] {
+			what = "TOO_SOCIAL"
+		}
 	case *wire.ClaimResult:
 		what = client.ReasonName(body.GetRefused().GetReason())
 	}
