@@ -16,6 +16,7 @@ func TestIdleTickDoesNotAllocate(t *testing.T) {
 	for name, g := range map[string]*game{
 		"idle":      newGame(t, deckRequest(""), "ann", "bob"),
 		"timed":     newGame(t, `{"preset":"timed"}`, "ann", "bob"),
+		"lobby":     lobbyOf(newFake(t), `{"start":"ready","seats":4,"bots":["easy"],"fill_with_bots_after_ms":60000}`, "ann", "bob"),
 		"animating": newGame(t, deckRequest(""), "ann", "bob"),
 	} {
 		if name == "animating" {

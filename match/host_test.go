@@ -129,6 +129,16 @@ func TestKick(t *testing.T) {
 	wantQuiet(t, "eve", eve.news())
 }
 
+// Nobody is removed from a table of the matchmaker's.
+func TestMatchedTableHasNoHost(t *testing.T) {
+	g := lobbyOf(newFake(t), `{"seats":3}`, "ann", "bob")
+	g.m.table().setup.Matched = true
+	g.m.table().setup.Reserved[0], g.m.table().setup.Reserved[1] = g.players[0].userID, g.players[1].userID
+	g.m.table().box.reserveSeat("user-cid", g.n.clock.now()+time.Minute)
+	g.players[0].send(g.m, wire.OpCode_OP_CODE_KICK, &wire.Kick{Seat: 1})
+	wantRefusal(t, g.players[0], wire.Reason_REASON_NOT_HOST)
+}
+
 // Who is promised a seat is let in however many watch, and takes no watcher's place on the way.
 func TestPromisedAreLetIn(t *testing.T) {
 	n := newFake(t, "SET3D_MAX_SPECTATORS=1")

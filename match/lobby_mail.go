@@ -35,9 +35,10 @@ func (t *table) handleLobby(m mail) {
 	}
 }
 
+// fromHost reports whether the host has sent it. Who sits at a table of the matchmaker's is not the host's business.
 func (t *table) fromHost(m mail) bool {
 	host, ok := t.seats.host()
-	if !ok || t.seats.seat[host].userID != m.from.userID {
+	if !ok || t.setup.Matched || t.seats.seat[host].userID != m.from.userID {
 		t.replyError(m, wire.Reason_REASON_NOT_HOST, "")
 		return false
 	}
