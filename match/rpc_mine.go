@@ -46,7 +46,8 @@ func (m *module) viewMine(b *mailbox, userID string) (mineView, bool) {
 		if s.userID != userID || s.forfeited {
 			continue
 		}
-		view := mineView{tableView: viewTable(b), Code: b.code, Seat: &i, Score: s.score, Connected: s.connected}
+		seat := i
+		view := mineView{tableView: viewTable(b), Code: b.code, Seat: &seat, Score: s.score, Connected: s.connected}
 		if s.heldUntil != 0 {
 			view.HeldUntilUnixMs = m.unixMs(s.heldUntil)
 		}
