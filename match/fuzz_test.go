@@ -30,11 +30,11 @@ func FuzzHandler(f *testing.F) {
 		if !json.Valid([]byte(g.m.table().String())) {
 			t.Fatal("the console's view is no JSON")
 		}
-		if g.m.table().closing {
-			return
-		}
 		g.pass(3 * time.Second)
 		g.read()
+		if g.m.table().closing {
+			return // the match had ended, and the table has been kept long enough
+		}
 		g.players[0].send(g.m, wire.OpCode_OP_CODE_PING, &wire.Ping{ClientTimeMs: 1})
 		one[*wire.Pong](t, g.players[0].news())
 	})
