@@ -14,6 +14,12 @@ import (
 	"set3d/match"
 )
 
+// A silent loss of the connection is noticed within pongWait, as with the local.yml that is shipped for Nakama.
+const (
+	pingPeriod = 5 * time.Second
+	pongWait   = 12 * time.Second
+)
+
 type serveFlags struct {
 	addr, serverKey, httpKey, logLevel, stateFile string
 	env                                           []string
@@ -79,7 +85,7 @@ func (f serveFlags) config(cmd *cobra.Command) (local.Config, error) {
 	}
 	return local.Config{
 		Addr: f.addr, ServerKey: f.serverKey, HTTPKey: f.httpKey, Env: env, StateFile: f.stateFile, GraceSeconds: f.grace,
-		Logger: local.NewLogger(cmd.ErrOrStderr(), level),
+		Logger: local.NewLogger(cmd.ErrOrStderr(), level), Timing: local.Timing{Ping: pingPeriod, PongWait: pongWait},
 	}, nil
 }
 
