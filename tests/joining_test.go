@@ -146,7 +146,7 @@ func TestTooMuchAhead(t *testing.T) {
 	a.wins(setSA)
 }
 
-// TestClaimAndLeaveAtOnce: a claim that was sent before the leave is judged, and the leave is a drop.
+// TestClaimAndLeaveAtOnce: scenario 24. A claim that was sent before the leave is judged, and the leave is a drop.
 func TestClaimAndLeaveAtOnce(t *testing.T) {
 	t.Parallel()
 	on := hooked(t)
@@ -282,7 +282,7 @@ func TestStranger(t *testing.T) {
 	b.wins(setSA)
 }
 
-// TestSpectator: who joins when all seats are taken watches, and cannot act.
+// TestSpectator: scenario 25. Who joins when all seats are taken watches, and cannot act.
 func TestSpectator(t *testing.T) {
 	t.Parallel()
 	on := hooked(t)

@@ -10,7 +10,7 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
-// TestNewerSessionReplaces: a user has one seat, and the newest session has it. The older is told and put out; its end changes nothing.
+// TestNewerSessionReplaces: scenario 21. A user has one seat, and the newest session has it. The older is told and put out; its end changes nothing.
 func TestNewerSessionReplaces(t *testing.T) {
 	t.Parallel()
 	on := hooked(t)
@@ -47,7 +47,7 @@ func TestNewerSessionReplaces(t *testing.T) {
 	x.sameScores(2, 0)
 }
 
-// TestScoreSurvivesDrops: who comes back in time has what they had, however often.
+// TestScoreSurvivesDrops: scenarios 22 and 23. Who comes back in time has what they had, however often.
 func TestScoreSurvivesDrops(t *testing.T) {
 	t.Parallel()
 	on := hooked(t)
@@ -126,7 +126,7 @@ func TestForfeit(t *testing.T) {
 	}
 }
 
-// TestEveryoneIsGone: a match without players ends as abandoned, and who watches is told.
+// TestEveryoneIsGone: scenario 28. A match without players ends as abandoned, and who watches is told.
 func TestEveryoneIsGone(t *testing.T) {
 	t.Parallel()
 	on := hooked(t)
