@@ -246,7 +246,7 @@ func matchOf(t *testing.T, answer string) client.CreatedMatch {
 	return made
 }
 
-// TestTooManyMatches: a user may open so many matches and no more.
+// TestTooManyMatches: scenario 29. A user may open so many matches and no more.
 func TestTooManyMatches(t *testing.T) {
 	t.Parallel()
 	on := shared(t)

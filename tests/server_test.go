@@ -46,6 +46,7 @@ type limits struct {
 	AfterEndMs        int `json:"after_end_ms"`
 	EmptyTableMs      int `json:"empty_table_ms"`
 	ReservationMs     int `json:"reservation_ms"`
+	RPCsPerMinute     int `json:"rpcs_per_minute"`
 }
 
 func (s *server) String() string {
