@@ -40,7 +40,7 @@ Settings of the match server, for --env:
   set3d serve --addr 127.0.0.1:0                         # a free port, which is printed
   set3d serve --addr 0.0.0.0:7350                        # for a phone on the same network
   set3d serve --env SET3D_AFTER_END_MS=5000 --log-level debug
-  set3d serve --state users.json                         # keep users and results`,
+  set3d serve --state users.json                         # keep users`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd, flags) },
 	}
