@@ -7,6 +7,7 @@
 //
 //	SET3D_AFTER_END_MS=2000 SET3D_EMPTY_TABLE_MS=1000 SET3D_RATE_PER_SECOND=1000 SET3D_RATE_BURST=1000
 //
-// runs the tests that the first one skipped. With -short there are fewer matches and less noise. The tests are themselves clients: they
+// runs the tests that the first one skipped. Nakama's matchmaker looks every 15 s unless it is configured as in local.yml; the tests wait no longer
+// than 10. With -short there are fewer matches and less noise. The tests are themselves clients: they
 // import the packages client and proto, and no other of this module.
 package tests

@@ -41,8 +41,12 @@ func TestFindWithTheClient(t *testing.T) {
 	if found[0] != found[1] {
 		t.Fatalf("two matches: %v", found)
 	}
-	mine, err := sockets[0].MyMatches(ctx)
-	if err != nil || len(mine) != 1 || mine[0].MatchID != found[0] || !mine[0].Ranked {
+	var mine []client.MyMatch
+	var err error
+	if !eventually(func() bool { // the answer to a join may come before the match has noted it
+		mine, err = sockets[0].MyMatches(ctx)
+		return err != nil || len(mine) > 0
+	}) || err != nil || len(mine) != 1 || mine[0].MatchID != found[0] || !mine[0].Ranked {
 		t.Errorf("my matches: %+v, %v", mine, err)
 	}
 	quick, err := sockets[0].QuickMatch(ctx, client.QuickMatch{Preset: "tournament", Seats: 8})

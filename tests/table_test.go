@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -332,26 +334,24 @@ func (x *table) sameScores(want ...uint32) {
 	}
 }
 
-// leave leaves the match and returns when the match knows: Nakama answers earlier.
+// leave leaves the match and returns when the match knows: Nakama answers earlier. Until then nobody may answer at all, because Nakama drops
+// what a match sends to a session that has left.
 func (p *peer) leave() {
 	p.t.Helper()
 	p.call(leaveOf(p.match))
 	p.rude = true
-	for answered := false; !answered; {
-		p.mark()
-		p.sendData(opPing, nil)
-		p.await("an answer to a PING", func() bool {
-			for _, f := range p.news() {
-				switch body := f.Body.(type) {
-				case *wire.Error:
-					answered = body.GetReason() == wire.Reason_REASON_NOT_IN_MATCH
-					return true
-				case *wire.Pong:
-					return true
-				}
-			}
-			return false
+	known := func() bool {
+		return slices.ContainsFunc(p.news(), func(f frame) bool {
+			e, ok := f.Body.(*wire.Error)
+			return ok && e.GetReason() == wire.Reason_REASON_NOT_IN_MATCH
 		})
+	}
+	p.mark()
+	if !eventually(func() bool {
+		p.sendData(opPing, nil)
+		return p.within(100*time.Millisecond, known)
+	}) {
+		p.t.Fatal("the match does not know of the leave")
 	}
 }
 
