@@ -150,12 +150,12 @@ func TestCreateMatchTables(t *testing.T) {
 	for request, want := range map[string]string{
 		`{"start":"now"}`:                    `"field":"start","value":"now"`,
 		`{"seats":3,"min_players":4}`:        `"allowed":"1 to 3","field":"min_players"`,
-		`{"bots":["easy","easy"]}`:           `"allowed":"at most 1 entries","field":"bots"`,
+		`{"bots":["easy","easy"]}`:           `"allowed":"at most 1 entry","field":"bots"`,
 		`{"bots":["tough"]}`:                 `"allowed":"easy, medium or hard","field":"bots","value":"tough"`,
 		`{"bots":"easy"}`:                    `"expected":"a list of strings","field":"bots"`,
 		`{"bots":[1]}`:                       `WRONG_TYPE`,
 		`{"fill_with_bots_after_ms":600001}`: `"field":"fill_with_bots_after_ms"`,
-		`{"fill_level":"easy"}`:              `"field":"fill_level"`,
+		`{"fill_level":"easy"}`:              `"allowed":"only with fill_with_bots_after_ms","field":"fill_level"`,
 		`{"rules":{"penalty_mode":"time"}}`:  `"allowed":"none or point in an untimed match","field":"rules.penalty_mode","value":"time"`,
 		`{"rules":{"penalty_time_ms":5}}`:    `"allowed":"0 unless penalty_mode is time"`,
 	} {

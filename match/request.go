@@ -3,8 +3,8 @@ package match
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"unicode/utf8"
 
@@ -31,9 +31,17 @@ func readRequest(payload string) *request {
 	if payload == "" {
 		return &request{}
 	}
-	return readObject("", []byte(payload))
+	var whole json.RawMessage
+	var bad *json.SyntaxError
+	if err := json.Unmarshal([]byte(payload), &whole); errors.As(err, &bad) {
+		r := &request{}
+		r.malformed(fmt.Sprintf("at byte %d: %v", bad.Offset, bad))
+		return r
+	}
+	return readObject("", whole)
 }
 
+// readObject reads JSON that is known to be well-formed.
 func readObject(path string, raw []byte) *request {
 	r := &request{path: path, fields: map[string]json.RawMessage{}}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -43,14 +51,6 @@ func readObject(path string, raw []byte) *request {
 	}
 	for decoder.More() && r.err == nil {
 		r.readField(decoder)
-	}
-	if r.err != nil {
-		return r
-	}
-	if _, err := decoder.Token(); err != nil {
-		r.malformed(err.Error())
-	} else if _, err := decoder.Token(); err != io.EOF {
-		r.malformed("something follows the object")
 	}
 	return r
 }
@@ -68,7 +68,7 @@ func (r *request) readField(decoder *json.Decoder) {
 		return
 	}
 	if _, twice := r.fields[name]; twice {
-		r.malformed("the field " + strconv.Quote(shorten(name)) + " is there twice")
+		r.malformed("the field " + strconv.Quote(r.path+shorten(name)) + " is there twice")
 		return
 	}
 	r.order = append(r.order, name)
@@ -150,7 +150,7 @@ func (r *request) numbers(name string, most int) ([]int64, bool) {
 		return nil, false
 	}
 	if len(list) > most {
-		r.outOfRange(name, fmt.Sprintf("%d entries", len(list)), fmt.Sprintf("at most %d entries", most))
+		r.outOfRange(name, entries(len(list)), "at most "+entries(most))
 		return nil, false
 	}
 	return list, true
@@ -168,10 +168,17 @@ func (r *request) texts(name string, most int) ([]string, bool) {
 		return nil, false
 	}
 	if len(list) > most {
-		r.outOfRange(name, fmt.Sprintf("%d entries", len(list)), fmt.Sprintf("at most %d entries", most))
+		r.outOfRange(name, entries(len(list)), "at most "+entries(most))
 		return nil, false
 	}
 	return list, true
+}
+
+func entries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
 }
 
 // flag takes a truth value.

@@ -19,12 +19,13 @@ func TestRequestErrors(t *testing.T) {
 		rpc, payload, want string
 		code               int
 	}{
-		{"create_match", `{`, `"MALFORMED_REQUEST"`, 3},
-		{"create_match", `[]`, `"MALFORMED_REQUEST"`, 3},
+		{"create_match", `{`, `{"reason":"MALFORMED_REQUEST","args":{"detail":"at byte 1: unexpected end of JSON input"}}`, 3},
+		{"create_match", `[]`, `{"reason":"MALFORMED_REQUEST","args":{"detail":"an object is expected"}}`, 3},
 		{"create_match", `"x"`, `"MALFORMED_REQUEST"`, 3},
-		{"create_match", `{} {}`, `"MALFORMED_REQUEST"`, 3},
-		{"create_match", `{"seats":2,}`, `"MALFORMED_REQUEST"`, 3},
-		{"create_match", `{"seats":1,"seats":2}`, `"MALFORMED_REQUEST"`, 3},
+		{"create_match", `{} {}`, `{"reason":"MALFORMED_REQUEST","args":{"detail":"at byte 4: invalid character '{' after top-level value"}}`, 3},
+		{"create_match", `{"seats":2,}`, `{"reason":"MALFORMED_REQUEST","args":{"detail":"at byte 12: invalid character '}' looking for beginning of objec…"}}`, 3},
+		{"create_match", `{"seats":1,"seats":2}`, `{"reason":"MALFORMED_REQUEST","args":{"detail":"the field \"seats\" is there twice"}}`, 3},
+		{"create_match", `{"rules":{"time_limit_ms":1,"time_limit_ms":1}}`, `the field \"rules.time_limit_ms\" is there twice`, 3},
 		{"create_match", `{"preset":"\ud800"`, `"MALFORMED_REQUEST"`, 3},
 		{"create_match", strings.Repeat(" ", requestMax) + `{}`, `{"reason":"REQUEST_TOO_LARGE","args":{"allowed":8192}}`, 3},
 		{"create_match", `{"colour":1}`, `{"reason":"UNKNOWN_FIELD","args":{"field":"colour"}}`, 3},
