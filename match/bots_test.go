@@ -150,6 +150,7 @@ func TestCreateMatchTables(t *testing.T) {
 	for request, want := range map[string]string{
 		`{"start":"now"}`:                    `"field":"start","value":"now"`,
 		`{"seats":3,"min_players":4}`:        `"allowed":"1 to 3","field":"min_players"`,
+		`{"min_players":2}`:                  `"allowed":"only with start ready","field":"min_players","value":"2"`,
 		`{"bots":["easy","easy"]}`:           `"allowed":"at most 1 entry","field":"bots"`,
 		`{"bots":["tough"]}`:                 `"allowed":"easy, medium or hard","field":"bots","value":"tough"`,
 		`{"bots":"easy"}`:                    `"expected":"a list of strings","field":"bots"`,

@@ -2,6 +2,7 @@ package match
 
 import (
 	"slices"
+	"strconv"
 
 	"set3d/domain"
 )
@@ -28,6 +29,9 @@ func (r *request) readTable(s *tableSetup) {
 	}
 	if n, ok := r.number("min_players", 1, int64(s.Seats)); ok {
 		s.MinPlayers = int(n)
+		if !s.StartWhenReady {
+			r.outOfRange("min_players", strconv.FormatInt(n, 10), "only with start ready")
+		}
 	}
 	r.readBots(s)
 }
