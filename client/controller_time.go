@@ -97,6 +97,9 @@ func (c *Controller) Joined() { c.link.enter(linkJoined, c.clock()) }
 // out.
 func (c *Controller) ConnectionLost() { c.reconnect() }
 
+// Reconnecting reports whether there is no connection and another one is wanted.
+func (c *Controller) Reconnecting() bool { return !c.closed && c.link.phase == linkDown }
+
 func (c *Controller) reconnect() {
 	if c.closed || c.link.phase == linkDown {
 		return

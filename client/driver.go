@@ -21,6 +21,15 @@ type Audience interface {
 	Resolved(r Resolution)
 }
 
+// ConnectionAudience is an Audience that is also told how the connection does.
+type ConnectionAudience interface {
+	Audience
+	// ConnectionLost is called when the connection is gone and another one is tried for.
+	ConnectionLost()
+	// ConnectionMade is called when one has joined the match, the first one too.
+	ConnectionMade()
+}
+
 // Driver runs a controller, and a player if there is one, on a link: the loop that a game has in its update function.
 type Driver struct {
 	Link       *Link
@@ -41,10 +50,10 @@ func (d *Driver) Run(ctx context.Context) error {
 	return d.loop(ctx, func() bool { return d.Controller.Ended() == nil || d.Controller.WaitingForServer() })
 }
 
-// Drain plays no more, and waits until no claim waits for its answer. Use it after Run.
+// Drain plays no more, and waits until no claim waits for its answer and no lost connection to be made again. Use it after Run.
 func (d *Driver) Drain(ctx context.Context) error {
 	d.Player = nil
-	return d.loop(ctx, d.Controller.WaitingForServer)
+	return d.loop(ctx, func() bool { return d.Controller.WaitingForServer() || d.Controller.Reconnecting() })
 }
 
 func (d *Driver) loop(ctx context.Context, goesOn func() bool) error {
@@ -90,11 +99,17 @@ func (d *Driver) handle(event LinkEvent) error {
 	switch event.Kind {
 	case LinkJoined:
 		d.Controller.Joined()
+		if audience, ok := d.Audience.(ConnectionAudience); ok {
+			audience.ConnectionMade()
+		}
 	case LinkLost:
 		if d.Controller.Closed() {
 			return fmt.Errorf("%w: %w", ErrTableClosed, event.Err)
 		}
 		d.Controller.ConnectionLost()
+		if audience, ok := d.Audience.(ConnectionAudience); ok {
+			audience.ConnectionLost()
+		}
 	case LinkFailed:
 		return fmt.Errorf("%w: %w", ErrLinkFailed, event.Err)
 	case LinkMessage:

@@ -129,9 +129,14 @@ func (l *Link) emit(ctx context.Context, event LinkEvent) {
 	}
 }
 
-// rejoin tries until it succeeds, the server refuses, or ctx ends. The waits grow and are spread, so that a server that comes back
+// rejoin tries until it succeeds, the server refuses, patience or ctx ends. The waits grow and are spread, so that a server that comes back
 // is not met by everybody at once.
 func (l *Link) rejoin(ctx context.Context) error {
+	if patience := l.match.options.GiveUpAfter; patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
 	backoff := firstBackoff
 	for {
 		err := l.attempt(ctx)
@@ -144,7 +149,7 @@ func (l *Link) rejoin(ctx context.Context) error {
 		case <-wait.C:
 		case <-ctx.Done():
 			wait.Stop()
-			return ctx.Err()
+			return err // says more than that the time is over
 		}
 		backoff = min(2*backoff, longBackoff)
 	}

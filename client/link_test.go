@@ -84,6 +84,23 @@ func TestLinkTakesNoForAnAnswer(t *testing.T) {
 	require.False(t, open)
 }
 
+func TestLinkGivesUp(t *testing.T) {
+	server := newFakeServer(t)
+	revision := uint64(1)
+	server.envelope = welcoming(t, &revision)
+	link, err := server.client().OpenLink(t.Context(), server.user(), FormatProtobuf, "m.node", JoinOptions{GiveUpAfter: 50 * time.Millisecond})
+	require.NoError(t, err)
+	defer link.Close()
+	require.Equal(t, LinkJoined, nextEvent(t, link).Kind)
+	require.Equal(t, LinkMessage, nextEvent(t, link).Kind)
+	require.NoError(t, server.Listener.Close())
+	link.Reconnect()
+	require.Equal(t, LinkLost, nextEvent(t, link).Kind)
+	failed := nextEvent(t, link)
+	require.Equal(t, LinkFailed, failed.Kind)
+	require.ErrorIs(t, failed.Err, ErrNoRoute)
+}
+
 func TestLinkFailsAtOnceWhenItCannotJoin(t *testing.T) {
 	server := newFakeServer(t)
 	server.envelope = func(s *fakeSocket, e *rtapi.Envelope) { s.refuse(e.GetCid(), 4, "Match not found") }

@@ -30,6 +30,8 @@ type JoinOptions struct {
 	Metadata map[string]string
 	// Tap sees every frame, or nil.
 	Tap Tap
+	// GiveUpAfter is how long a Link tries to connect again; 0 is as long as it is open.
+	GiveUpAfter time.Duration
 }
 
 // Match is a place in a match. It outlives its socket: after Rejoin on another one it goes on where it was. It is safe for

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +27,7 @@ Exit codes:
   0    all well
   1    something was wrong in what was observed: a check failed, a claim was not answered
   2    wrong usage: a flag, an argument, a value
-  3    no server could be reached
+  3    no server could be reached, or it was lost
   4    the server refused: its reason is in the message
   130  interrupted before there was a result`
 
@@ -129,6 +130,16 @@ func explain(err error, url string) error {
 		return exit(exitNoRoute, "no server answers at %s.\nStart one with 'set3d serve', or name another with --url. (%w)", url, err)
 	}
 	return exit(exitWrong, "%w", err)
+}
+
+const patienceHelp = "how long a lost connection is tried for again, before it counts as failed"
+
+// checkPatience is the range of --patience.
+func checkPatience(d time.Duration) error {
+	if d <= 0 || d > time.Hour {
+		return exit(exitUsage, "--patience is %v, want more than 0 and at most 1h", d)
+	}
+	return nil
 }
 
 // checkPlayers is the range of --players.

@@ -97,6 +97,8 @@ func TestUsageErrors(t *testing.T) {
 		{"load --players 99", "--players is 99"},
 		{"load --duration 0s", "--duration is 0s"},
 		{"load --pace 1h", "--pace is 1h0m0s"},
+		{"load --patience 0s", "--patience is 0s"},
+		{"play --patience -1s", "--patience is -1s"},
 		{"load --errors -0.1", "--errors is -0.1"},
 		{"load --rules {", "--rules: want a JSON object"},
 		{"serve --addr nowhere", "want HOST:PORT"},
@@ -212,7 +214,7 @@ func TestAgainstAServer(t *testing.T) {
 		t.Parallel()
 		p := execute(t, "play", "--url", url, "--pace", "1m", "--timeout", "200ms")
 		require.Equal(t, exitWrong, p.code)
-		require.Contains(t, p.stderr, "not played to its end")
+		require.Equal(t, "set3d: the match is not over after 200ms (--timeout)\n", p.stderr)
 	})
 	t.Run("interrupted", func(t *testing.T) {
 		t.Parallel()
@@ -255,6 +257,8 @@ func TestLoadJudges(t *testing.T) {
 		{result{LatencyMs: latencies{Count: 5}}, exitOK},
 		{result{LatencyMs: latencies{Count: 5}, Refused: map[string]int{"BUSY": 5}}, exitOK},
 		{result{}, exitWrong},
+		{result{LatencyMs: latencies{Count: 5}, Claims: claimCounts{Unanswered: 1}, Errors: map[string]int{"connection lost": 1}}, exitNoRoute},
+		{result{Errors: map[string]int{"no connection": 1}}, exitNoRoute},
 		{result{LatencyMs: latencies{Count: 5}, Violations: 1}, exitWrong},
 		{result{LatencyMs: latencies{Count: 5}, Claims: claimCounts{Unanswered: 1}}, exitWrong},
 	} {

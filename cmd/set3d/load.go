@@ -34,6 +34,7 @@ type loadFlags struct {
 	duration time.Duration
 	pace     time.Duration
 	errors   float64
+	patience time.Duration
 	preset   string
 	rules    string
 	json     bool
@@ -66,6 +67,7 @@ Progress goes to standard error, the result to standard output.
 	f.DurationVar(&flags.duration, "duration", 30*time.Second, "how long")
 	f.DurationVar(&flags.pace, "pace", 2*time.Second, "mean time between the claims of a player")
 	f.Float64Var(&flags.errors, "errors", 0.05, "share of claims that are wrong, 0 to 0.9")
+	f.DurationVar(&flags.patience, "patience", 5*time.Second, patienceHelp)
 	f.StringVar(&flags.preset, "preset", "", "rules by name, the server's default when empty")
 	f.StringVar(&flags.rules, "rules", loadRules, "fields of the rules to replace, as JSON")
 	f.BoolVar(&flags.json, "json", false, "print the result as JSON")
@@ -87,6 +89,9 @@ func (f loadFlags) request() (client.CreateMatch, error) {
 		return request, exit(exitUsage, "--pace is %v, want 0 to %v", f.pace, maxLoadPace)
 	case f.errors < 0 || f.errors > 0.9:
 		return request, exit(exitUsage, "--errors is %v, want 0 to 0.9", f.errors)
+	}
+	if err := checkPatience(f.patience); err != nil {
+		return request, err
 	}
 	return request, readRules(f.rules, &request)
 }
@@ -231,7 +236,7 @@ func (l *loader) player(ctx context.Context, user *client.User, matchID string, 
 		meter.verifier = client.NewVerifier(client.VerifierConfig{Shared: shared})
 	}
 	outliving := context.WithoutCancel(ctx) // the last answers come after the time is over
-	link, err := l.client.OpenLink(outliving, user, l.format, matchID, client.JoinOptions{Tap: meter})
+	link, err := l.client.OpenLink(outliving, user, l.format, matchID, client.JoinOptions{Tap: meter, GiveUpAfter: l.flags.patience})
 	if err != nil {
 		return err
 	}
@@ -243,7 +248,9 @@ func (l *loader) player(ctx context.Context, user *client.User, matchID string, 
 	if ctx.Err() != nil {
 		drain, cancel := context.WithTimeout(outliving, drainTime)
 		defer cancel()
-		_ = driver.Drain(drain)
+		if err := driver.Drain(drain); errors.Is(err, client.ErrLinkFailed) {
+			l.tally.failed(err) // nobody else counts what fails after the time
+		}
 		link.Send(wire.OpCode_OP_CODE_FORFEIT, &wire.Forfeit{})
 		return nil
 	}

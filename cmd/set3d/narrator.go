@@ -77,6 +77,13 @@ func (n *narrator) refused(seat int, r client.Resolution) {
 	n.line(n.pen.dim.Render(text))
 }
 
+// say tells something that is not the match's.
+func (n *narrator) say(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.line(n.pen.bad.Render(text))
+}
+
 // reasonText is what a game would show.
 func reasonText(reason wire.Reason) string {
 	switch reason {

@@ -18,14 +18,15 @@ import (
 const playRules = `{"valid_anim_ms":250,"refill_anim_ms":150,"expand_anim_ms":150,"invalid_anim_ms":600}`
 
 type playFlags struct {
-	server  serverFlags
-	players int
-	preset  string
-	seed    int32
-	rules   string
-	pace    time.Duration
-	errors  float64
-	timeout time.Duration
+	server   serverFlags
+	players  int
+	preset   string
+	seed     int32
+	rules    string
+	pace     time.Duration
+	errors   float64
+	timeout  time.Duration
+	patience time.Duration
 }
 
 func newPlayCommand() *cobra.Command {
@@ -57,6 +58,7 @@ A + marks a card that was just dealt. Output is in colour on a terminal, plain w
 	f.DurationVar(&flags.pace, "pace", 900*time.Millisecond, "mean time that a player takes to find a Set")
 	f.Float64Var(&flags.errors, "errors", 0.05, "share of claims that are wrong, 0 to 0.9")
 	f.DurationVar(&flags.timeout, "timeout", 10*time.Minute, "give up a match that is not over by then")
+	f.DurationVar(&flags.patience, "patience", 10*time.Second, patienceHelp)
 	return cmd
 }
 
@@ -71,6 +73,9 @@ func (f playFlags) request() (client.CreateMatch, error) {
 	}
 	if f.errors < 0 || f.errors > 0.9 {
 		return request, exit(exitUsage, "--errors is %v, want 0 to 0.9", f.errors)
+	}
+	if err := checkPatience(f.patience); err != nil {
+		return request, err
 	}
 	return request, readRules(f.rules, &request)
 }
@@ -111,7 +116,21 @@ func play(cmd *cobra.Command, flags playFlags) error {
 		g.forfeit()
 		return exit(exitStopped, "interrupted")
 	}
-	return g.verdict(played)
+	return g.verdict(playedOrWhy(played, flags))
+}
+
+// playedOrWhy is nil for a match that was played to its end, and else says once why it was not, whoever found out first.
+func playedOrWhy(played error, flags playFlags) error {
+	var refused *client.Error
+	switch {
+	case played == nil:
+		return nil
+	case errors.Is(played, context.DeadlineExceeded) && !errors.Is(played, client.ErrLinkFailed):
+		return exit(exitWrong, "the match is not over after %v (--timeout)", flags.timeout)
+	case errors.Is(played, client.ErrLinkFailed) && !errors.As(played, &refused):
+		return exit(exitNoRoute, "the connection was lost, and no server answered for %v (--patience)", flags.patience)
+	}
+	return exit(exitWrong, "the match was not played to its end: %w", played)
 }
 
 // game is one match with all its players.
@@ -161,7 +180,7 @@ func (g *game) connect(ctx context.Context, request client.CreateMatch) error {
 
 func (g *game) join(ctx context.Context, seat int, user *client.User, matchID string) error {
 	verifier := client.NewVerifier(client.VerifierConfig{Shared: g.shared})
-	link, err := g.client.OpenLink(ctx, user, g.format, matchID, client.JoinOptions{Tap: verifier})
+	link, err := g.client.OpenLink(ctx, user, g.format, matchID, client.JoinOptions{Tap: verifier, GiveUpAfter: g.flags.patience})
 	if err != nil {
 		return err
 	}
@@ -178,6 +197,23 @@ type seated struct {
 	game   *game
 	driver *client.Driver
 	tells  bool // this client's messages are the story
+	lost   bool // its connection
+}
+
+// ConnectionLost implements client.ConnectionAudience.
+func (s *seated) ConnectionLost() {
+	s.lost = true
+	if s.tells {
+		s.game.narrator.say("The connection is lost, trying again …")
+	}
+}
+
+// ConnectionMade implements client.ConnectionAudience.
+func (s *seated) ConnectionMade() {
+	if s.lost && s.tells {
+		s.game.narrator.say("Connected again")
+	}
+	s.lost = false
 }
 
 func (s *seated) Message(m client.Message) {
@@ -200,7 +236,17 @@ func (g *game) run(ctx context.Context) error {
 		all.Go(func() { errs[i] = driver.Run(ctx) })
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	return mostTelling(errs)
+}
+
+// mostTelling is one error of those of all players, which mostly have the same one; that the time is over says least.
+func mostTelling(errs []error) (told error) {
+	for _, err := range errs {
+		if told == nil || err != nil && errors.Is(told, context.DeadlineExceeded) && !errors.Is(told, client.ErrLinkFailed) {
+			told = err
+		}
+	}
+	return told
 }
 
 // forfeit ends the match for those who would otherwise keep a seat held.
@@ -244,7 +290,7 @@ func (g *game) verdict(played error) error {
 	}
 	switch {
 	case played != nil:
-		return exit(exitWrong, "the match was not played to its end: %w", played)
+		return played
 	case wrong > 0:
 		return exit(exitWrong, "%s found", count(wrong, "violation"))
 	}

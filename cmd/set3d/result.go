@@ -123,6 +123,9 @@ func (r result) judge() error {
 	switch {
 	case r.Violations > 0:
 		return exit(exitWrong, "%s found", count(r.Violations, "violation"))
+	case r.Errors[connectionLost]+r.Errors[noConnection] > 0:
+		return exit(exitNoRoute, "the server was lost: connections that could not be made again %d times, no connection at all %d times",
+			r.Errors[connectionLost], r.Errors[noConnection])
 	case r.Claims.Unanswered > 0:
 		return exit(exitWrong, "%s without an answer", count(r.Claims.Unanswered, "claim"))
 	case r.LatencyMs.Count == 0:

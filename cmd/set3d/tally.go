@@ -23,6 +23,12 @@ const (
 	digits    = 3
 )
 
+// The errors that say that the server is gone.
+const (
+	noConnection   = "no connection"
+	connectionLost = "connection lost"
+)
+
 // tally adds up what all players see.
 type tally struct {
 	messagesSent, messagesReceived atomic.Uint64
@@ -68,12 +74,12 @@ func (t *tally) failed(err error) {
 		name = refused.Reason
 	case errors.As(err, &refused):
 		name = fmt.Sprintf("refused with code %d", refused.Code)
-	case errors.Is(err, client.ErrNoRoute):
-		name = "no connection"
 	case errors.Is(err, client.ErrTableClosed):
 		name = "table closed"
 	case errors.Is(err, client.ErrLinkFailed), errors.Is(err, client.ErrClosed):
-		name = "connection lost"
+		name = connectionLost
+	case errors.Is(err, client.ErrNoRoute):
+		name = noConnection
 	}
 	t.count(name)
 }
