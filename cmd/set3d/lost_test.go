@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"set3d/client"
 )
 
 // relay is a way to a server that can be cut: then it is as if the server's process had been killed.
@@ -103,4 +105,43 @@ func TestLosesTheServer(t *testing.T) {
 		require.Contains(t, p.stdout, "connection lost: ")
 		require.Contains(t, p.stderr, "the server was lost")
 	})
+}
+
+func TestSoakLosesTheServer(t *testing.T) {
+	url := startServer(t, "SET3D_AFTER_END_MS=60000")
+	for _, test := range []struct {
+		until  string // or some tables
+		tables int
+		settle time.Duration
+		stdout string
+	}{
+		{"no such text", 1_000_000, 0, "no connection"},
+		{"waiting for 1 table to close; a table whose match is over stays open", 1, time.Minute, "1 table in"},
+	} {
+		r := newRelay(t, url)
+		c, err := client.New(client.Config{URL: r.url, ServerKey: "defaultkey"})
+		require.NoError(t, err)
+		s := &soaker{
+			client: c, format: client.FormatProtobuf, patience: 200 * time.Millisecond, made: map[string]bool{}, errors: map[string]int{},
+			flags: soakFlags{tables: test.tables, workers: 1, play: time.Millisecond, settle: test.settle},
+		}
+		s.watcher, err = c.AuthenticateDevice(t.Context(), client.RandomID(), "")
+		require.NoError(t, err)
+		var stdout, progress lockedBuffer
+		ended := make(chan error, 1)
+		go func() { ended <- s.soak(t.Context(), newPen(&stdout), &progress) }()
+		require.Eventually(t, func() bool {
+			s.mu.Lock()
+			begun := s.begun
+			s.mu.Unlock()
+			return strings.Contains(progress.String(), test.until) || test.tables > 1 && begun > 3
+		}, 20*time.Second, 5*time.Millisecond)
+		r.kill()
+		var known *exitError
+		require.ErrorAs(t, <-ended, &known)
+		require.Equal(t, exitNoRoute, known.code)
+		require.Contains(t, known.Error(), "was lost, so that nobody knows which tables stayed")
+		require.Contains(t, stdout.String(), "how many are still open is not known")
+		require.Contains(t, stdout.String(), test.stdout)
+	}
 }

@@ -24,6 +24,7 @@ const (
 	soakPlayers    = 2
 	soakPace       = 50 * time.Millisecond // between a player's claims
 	settleEvery    = 500 * time.Millisecond
+	soakPatience   = 10 * time.Second // with a server that cannot be reached
 )
 
 type soakFlags struct {
@@ -70,39 +71,57 @@ func soak(cmd *cobra.Command, flags soakFlags) error {
 	if err != nil {
 		return err
 	}
-	s := &soaker{client: c, format: format, flags: flags, made: map[string]bool{}, errors: map[string]int{}}
+	s := &soaker{client: c, format: format, flags: flags, patience: soakPatience, made: map[string]bool{}, errors: map[string]int{}}
 	if s.watcher, err = c.AuthenticateDevice(cmd.Context(), client.RandomID(), ""); err != nil {
 		return explain(err, c.URL())
 	}
-	start := time.Now()
-	s.run(cmd.Context(), cmd.ErrOrStderr())
-	played := time.Since(start)
-	left := s.wait(cmd.Context())
-	newPen(cmd.OutOrStdout()).printf("%d tables in %.1f s, %.0f a second; %d failed; %d are still open after %.1f s more\n",
-		s.begun, played.Seconds(), float64(s.begun)/played.Seconds(), s.failures(), left, (time.Since(start) - played).Seconds())
-	for _, reason := range sortedReasons(s.errors) {
-		newPen(cmd.OutOrStdout()).printf("  %d × %s\n", s.errors[reason], reason)
-	}
-	switch {
-	case cmd.Context().Err() != nil:
-		return exit(exitStopped, "interrupted")
-	case left > 0 || s.failures() > 0:
-		return exit(exitWrong, "%d tables failed, %d stayed", s.failures(), left)
-	}
-	return nil
+	return s.soak(cmd.Context(), newPen(cmd.OutOrStdout()), cmd.ErrOrStderr())
 }
 
 // soaker keeps its workers busy with tables.
 type soaker struct {
-	client  *client.Client
-	format  client.Format
-	flags   soakFlags
-	watcher *client.User
+	client   *client.Client
+	format   client.Format
+	flags    soakFlags
+	watcher  *client.User
+	patience time.Duration
 
-	mu     sync.Mutex
-	begun  int
-	made   map[string]bool // public tables that may still be open
-	errors map[string]int
+	mu        sync.Mutex
+	downSince time.Time // since when no request has reached the server; zero while some do
+	begun     int
+	made      map[string]bool // public tables that may still be open
+	errors    map[string]int
+}
+
+// soak makes the tables, waits until they have closed, prints what was seen, and returns what went wrong.
+func (s *soaker) soak(ctx context.Context, p *pen, progress io.Writer) error {
+	start := time.Now()
+	s.run(ctx, progress)
+	played := time.Since(start)
+	left, lost := s.wait(ctx, progress)
+	open := fmt.Sprintf("%d are still open", left)
+	if left == 1 {
+		open = "1 is still open"
+	}
+	if lost != nil {
+		open = "how many are still open is not known"
+	}
+	p.printf("%s in %.1f s, %.0f a second; %d failed; %s after %.1f s more\n",
+		count(s.begun, "table"), played.Seconds(), float64(s.begun)/played.Seconds(), s.failures(), open, (time.Since(start) - played).Seconds())
+	for _, reason := range sortedReasons(s.errors) {
+		p.printf("  %d × %s\n", s.errors[reason], reason)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exit(exitStopped, "interrupted")
+	case errors.Is(lost, client.ErrNoRoute):
+		return exit(exitNoRoute, "the server at %s was lost, so that nobody knows which tables stayed: %w", s.client.URL(), lost)
+	case lost != nil:
+		return exit(exitWrong, "the server does not list its tables: %w", lost)
+	case left > 0 || s.failures() > 0:
+		return exit(exitWrong, "%s failed, %d stayed", count(s.failures(), "table"), left)
+	}
+	return nil
 }
 
 func (s *soaker) run(ctx context.Context, progress io.Writer) {
@@ -110,8 +129,9 @@ func (s *soaker) run(ctx context.Context, progress io.Writer) {
 	for range s.flags.workers {
 		workers.Go(func() {
 			for i, ok := s.next(ctx); ok; i, ok = s.next(ctx) {
-				if err := s.table(ctx, i); err != nil && ctx.Err() == nil {
-					s.failed(err)
+				err := s.table(ctx, i)
+				if ctx.Err() == nil {
+					s.ended(ctx, err)
 				}
 				if i > 0 && i%1_000 == 0 {
 					_, _ = fmt.Fprintf(progress, "%d tables\n", i)
@@ -125,11 +145,43 @@ func (s *soaker) run(ctx context.Context, progress io.Writer) {
 func (s *soaker) next(ctx context.Context) (int, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.begun == s.flags.tables || ctx.Err() != nil {
+	if s.begun == s.flags.tables || ctx.Err() != nil || s.givesUpLocked() {
 		return 0, false
 	}
 	s.begun++
 	return s.begun - 1, true
+}
+
+// ended notes how a table ended. Without a server it waits a little, for one that may come back.
+func (s *soaker) ended(ctx context.Context, err error) {
+	if err != nil {
+		s.failed(err)
+	}
+	if s.reached(err); errors.Is(err, client.ErrNoRoute) {
+		sleep(ctx, min(settleEvery, s.patience))
+	}
+}
+
+// reached notes whether the server could be reached.
+func (s *soaker) reached(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !errors.Is(err, client.ErrNoRoute) {
+		s.downSince = time.Time{}
+	} else if s.downSince.IsZero() {
+		s.downSince = time.Now()
+	}
+}
+
+// givesUp reports whether the server could not be reached for too long.
+func (s *soaker) givesUp() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.givesUpLocked()
+}
+
+func (s *soaker) givesUpLocked() bool {
+	return !s.downSince.IsZero() && time.Since(s.downSince) >= s.patience
 }
 
 func (s *soaker) failed(err error) {
@@ -139,6 +191,9 @@ func (s *soaker) failed(err error) {
 	text := err.Error()
 	if errors.As(err, &refused) && refused.Reason != "" {
 		text = refused.Reason
+	}
+	if errors.Is(err, client.ErrNoRoute) {
+		text = noConnection // the cause names ports, which differ
 	}
 	s.errors[text]++
 }
