@@ -23,6 +23,7 @@ type Verifier struct {
 	shared     *Broadcasts
 	deckSize   int
 	report     Report
+	lost       bool // the connection, for good
 	connection connectionView
 	claims     map[claimKey]*claimView
 	pings      map[uint64]bool
@@ -138,12 +139,21 @@ func (v *Verifier) Received(frame Frame) {
 	}
 }
 
+// Lost says that the connection will not be made again: that a claim has no answer is then no violation.
+func (v *Verifier) Lost() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.lost = true
+}
+
 // Report is what was found so far. Call it when the match is over: claims without an answer count as violations.
 func (v *Verifier) Report() Report {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	before := v.report.Violations
-	v.unanswered()
+	if !v.lost {
+		v.unanswered()
+	}
 	report := v.report
 	report.Violations = slices.Clone(v.report.Violations)
 	v.report.Violations = before

@@ -670,3 +670,12 @@ func TestReportCanBeAskedTwice(t *testing.T) {
 	require.Len(t, report.Violations, maxViolations)
 	require.Positive(t, report.Suppressed)
 }
+
+// A claim that nothing answers is no violation of a server that cannot be reached any more.
+func TestALostServerOwesNoAnswers(t *testing.T) {
+	v := NewVerifier(VerifierConfig{})
+	v.Sent(frameOf(t, wire.OpCode_OP_CODE_CLAIM_SET, &wire.ClaimSet{ClaimId: 5}))
+	require.Len(t, v.Report().Violations, 1)
+	v.Lost()
+	require.Empty(t, v.Report().Violations)
+}

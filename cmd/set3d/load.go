@@ -249,10 +249,14 @@ func (l *loader) player(ctx context.Context, user *client.User, matchID string, 
 		drain, cancel := context.WithTimeout(outliving, drainTime)
 		defer cancel()
 		if err := driver.Drain(drain); errors.Is(err, client.ErrLinkFailed) {
+			meter.lost()
 			l.tally.failed(err) // nobody else counts what fails after the time
 		}
 		link.Send(wire.OpCode_OP_CODE_FORFEIT, &wire.Forfeit{})
 		return nil
+	}
+	if errors.Is(err, client.ErrLinkFailed) {
+		meter.lost()
 	}
 	return err
 }

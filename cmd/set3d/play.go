@@ -233,7 +233,11 @@ func (g *game) run(ctx context.Context) error {
 	errs := make([]error, len(g.drivers))
 	var all sync.WaitGroup
 	for i, driver := range g.drivers {
-		all.Go(func() { errs[i] = driver.Run(ctx) })
+		all.Go(func() {
+			if errs[i] = driver.Run(ctx); errors.Is(errs[i], client.ErrLinkFailed) {
+				g.verifiers[i].Lost()
+			}
+		})
 	}
 	all.Wait()
 	return mostTelling(errs)
@@ -279,7 +283,11 @@ func (g *game) verdict(played error) error {
 			g.pen.printf("%s  %s, %s\n", g.pen.bad.Render("WRONG"), playerNames[i], violation)
 		}
 	}
-	g.pen.printf("Checked %s and %s, each answered.\n", count(sum.Messages, "message"), count(sum.Claims, "claim"))
+	answered := ", each answered"
+	if played != nil {
+		answered = ", as far as it went"
+	}
+	g.pen.printf("Checked %s and %s%s.\n", count(sum.Messages, "message"), count(sum.Claims, "claim"), answered)
 	switch n := len(g.verifiers); {
 	case committed == n && proven == n:
 		g.pen.printf("The cards were dealt as the server had committed itself to before the first one.\n")

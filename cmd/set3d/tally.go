@@ -243,6 +243,13 @@ func (m *meter) Resolved(r client.Resolution) {
 	}
 }
 
+// lost says that the connection will not be made again.
+func (m *meter) lost() {
+	if m.verifier != nil {
+		m.verifier.Lost()
+	}
+}
+
 // close ends the player's part: what has no answer now will have none.
 func (m *meter) close() {
 	carried := m.traffic()
