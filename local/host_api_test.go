@@ -82,6 +82,10 @@ func TestStateFile(t *testing.T) {
 		return nil
 	})
 	require.ErrorContains(t, err, "is damaged")
+
+	file = filepath.Join(t.TempDir(), "none", "state.json")
+	_, err = New(Config{StateFile: file}, nil)
+	require.EqualError(t, err, "the state file "+file+" cannot be written: no such file or directory")
 }
 
 func TestListingIsLate(t *testing.T) {

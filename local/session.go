@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -181,10 +182,20 @@ func (s *session) writeFrame(messageType int, payload []byte) (reason string, ok
 		return "", false
 	}
 	if err := s.writeLocked(messageType, payload); err != nil {
-		s.logger.Warn("Could not write message: %v", err)
+		s.couldNotWrite(err)
 		return err.Error(), false
 	}
 	return "", true
+}
+
+// couldNotWrite logs that a frame is lost. That clients go while something is on its way to them is every day's.
+func (s *session) couldNotWrite(err error) {
+	const text = "Could not write message: %v"
+	if errors.Is(err, websocket.ErrCloseSent) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		s.logger.Debug(text, err)
+		return
+	}
+	s.logger.Warn(text, err)
 }
 
 func (s *session) writeLocked(messageType int, payload []byte) error {

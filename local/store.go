@@ -2,6 +2,7 @@ package local
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,7 +40,36 @@ func newStore(cfg Config) (*store, error) {
 	if s.file == "" {
 		return s, nil
 	}
-	return s, s.load()
+	if err := s.load(); err != nil {
+		return s, err
+	}
+	return s, s.tryToWrite()
+}
+
+// tryToWrite finds out at the start whether the state can be saved, not at the end, when it would be lost.
+func (s *store) tryToWrite() error {
+	tmp, err := s.temporary()
+	if err != nil {
+		return err
+	}
+	_ = tmp.Close() // nothing was written
+	if err := os.Remove(tmp.Name()); err != nil {
+		return fmt.Errorf("saving the state file: %w", err)
+	}
+	return nil
+}
+
+// temporary is a new file beside the state file, which is to take its place.
+func (s *store) temporary() (*os.File, error) {
+	tmp, err := os.CreateTemp(filepath.Dir(s.file), filepath.Base(s.file)+".*")
+	if err != nil {
+		var at *os.PathError
+		if errors.As(err, &at) {
+			err = at.Err // its path is that of the temporary file
+		}
+		return nil, fmt.Errorf("the state file %s cannot be written: %w", s.file, err)
+	}
+	return tmp, nil
 }
 
 // saved is the state file's content.
@@ -111,9 +141,9 @@ func (s *store) save() error {
 	if raw == nil || err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(s.file), filepath.Base(s.file)+".*")
+	tmp, err := s.temporary()
 	if err != nil {
-		return fmt.Errorf("saving the state file: %w", err)
+		return err
 	}
 	_, err = tmp.Write(raw)
 	if cerr := tmp.Close(); err == nil {

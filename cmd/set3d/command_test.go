@@ -102,7 +102,11 @@ func TestUsageErrors(t *testing.T) {
 		{"load --errors -0.1", "--errors is -0.1"},
 		{"load --rules {", "--rules: want a JSON object"},
 		{"serve --addr nowhere", "want HOST:PORT"},
+		{"serve --addr 127.0.0.1:99999", "want a port of 0 to 65535"},
+		{"serve --addr 127.0.0.1:seven", "want a port of 0 to 65535"},
 		{"serve --env NOVALUE", "want KEY=VALUE"},
+		{"serve --env FOO=1", "all are named SET3D_"},
+		{"serve --state /nonexistent/x.json", "the state file /nonexistent/x.json cannot be written: no such file or directory"},
 		{"serve --log-level loud", "want debug, info, warn or error"},
 		{"serve --grace -1", "--grace is -1"},
 		{"serve --addr 127.0.0.1:0 --env SET3D_TICK_RATE=fast", "SET3D_TICK_RATE"},
@@ -157,7 +161,10 @@ func TestServeOnATakenPort(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	p := execute(t, "serve", "--addr", l.Addr().String())
 	require.Equal(t, exitNoRoute, p.code)
-	require.Contains(t, p.stderr, "Choose another --addr")
+	require.Contains(t, p.stderr, "Is another server running? Choose another --addr")
+	p = execute(t, "serve", "--addr", "192.0.2.1:0") // an address for documentation: nobody's
+	require.Equal(t, exitNoRoute, p.code)
+	require.NotContains(t, p.stderr, "another server")
 }
 
 func TestServePrintsWhatToTry(t *testing.T) {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,9 @@ const (
 	pingPeriod = 5 * time.Second
 	pongWait   = 12 * time.Second
 )
+
+// settingPrefix begins the names of all settings of the match server.
+const settingPrefix = "SET3D_"
 
 type serveFlags struct {
 	addr, serverKey, httpKey, logLevel, stateFile string
@@ -65,8 +70,12 @@ func settingsHelp() string {
 
 // config checks the flags.
 func (f serveFlags) config(cmd *cobra.Command) (local.Config, error) {
-	if _, _, err := net.SplitHostPort(f.addr); err != nil {
+	_, port, err := net.SplitHostPort(f.addr)
+	if err != nil {
 		return local.Config{}, exit(exitUsage, "--addr %q: want HOST:PORT", f.addr)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return local.Config{}, exit(exitUsage, "--addr %q: want a port of 0 to 65535", f.addr)
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
@@ -80,6 +89,9 @@ func (f serveFlags) config(cmd *cobra.Command) (local.Config, error) {
 		key, value, ok := strings.Cut(setting, "=")
 		if !ok || key == "" {
 			return local.Config{}, exit(exitUsage, "--env %q: want KEY=VALUE", setting)
+		}
+		if !strings.HasPrefix(key, settingPrefix) {
+			return local.Config{}, exit(exitUsage, "--env %q: the match server has no such setting, all are named %s…", setting, settingPrefix)
 		}
 		env[key] = value
 	}
@@ -100,7 +112,10 @@ func serve(cmd *cobra.Command, flags serveFlags) error {
 	}
 	if err := server.Start(); err != nil {
 		_ = server.Shutdown(context.Background())
-		return exit(exitNoRoute, "%w\nIs another server running? Choose another --addr, or port 0 for any free one.", err)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return exit(exitNoRoute, "%w\nIs another server running? Choose another --addr, or port 0 for any free one.", err)
+		}
+		return exit(exitNoRoute, "%w\nChoose another --addr.", err)
 	}
 	newPen(cmd.OutOrStdout()).welcome(server.URL(), flags.serverKey)
 	<-cmd.Context().Done()
