@@ -86,6 +86,14 @@ func TestStateFile(t *testing.T) {
 	file = filepath.Join(t.TempDir(), "none", "state.json")
 	_, err = New(Config{StateFile: file}, nil)
 	require.EqualError(t, err, "the state file "+file+" cannot be written: no such file or directory")
+
+	dir := filepath.Join(t.TempDir(), "taken away")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	h = start(t, Config{StateFile: filepath.Join(dir, "state.json")}, nil)
+	h.login("ann")
+	require.NoError(t, os.RemoveAll(dir))
+	require.Error(t, h.srv.store.save())
+	require.ErrorContains(t, h.srv.Shutdown(ctx), "cannot be written", "what was not saved before is not forgotten")
 }
 
 func TestListingIsLate(t *testing.T) {

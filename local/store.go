@@ -141,6 +141,17 @@ func (s *store) save() error {
 	if raw == nil || err != nil {
 		return err
 	}
+	if err := s.replace(raw); err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changed() // for the next save
+		return err
+	}
+	return nil
+}
+
+// replace puts a new state file in the place of the old one.
+func (s *store) replace(raw []byte) error {
 	tmp, err := s.temporary()
 	if err != nil {
 		return err
