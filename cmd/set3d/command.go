@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,7 @@ const (
 	exitUsage   = 2
 	exitNoRoute = 3   // no server there
 	exitRefused = 4   // the server is there and says no
-	exitStopped = 130 // interrupted before there was a result, as shells say it
+	exitStopped = 130 // interrupted, as shells say it
 )
 
 const exitCodesHelp = `
@@ -29,7 +30,7 @@ Exit codes:
   2    wrong usage: a flag, an argument, a value
   3    no server could be reached, or it was lost
   4    the server refused: its reason is in the message
-  130  interrupted before there was a result`
+  130  interrupted; what was seen until then is printed`
 
 // exitError is an error that ends the program with its code.
 type exitError struct {
@@ -83,8 +84,25 @@ A first look, in two terminals:
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newServeCommand(), newPlayCommand(), newLoadCommand(), newSoakCommand(), newSimulateCommand())
 	return root
+}
+
+// newHelpCommand is cobra's, but help for what does not exist is wrong usage.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return exit(exitUsage, "there is no help for %q: no such command", strings.Join(args, " "))
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 // serverFlags say which server a command talks to.

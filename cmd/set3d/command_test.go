@@ -82,6 +82,10 @@ func TestUsageErrors(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{"--nonsense", "unknown flag: --nonsense"},
 		{"nonsense", `unknown command "nonsense"`},
+		{"help bogus", `there is no help for "bogus"`},
+		{"help play extra", "no such command"},
+		{"simulate --games 5", "--games is for a league"},
+		{"simulate --league --seeds 5", "--seeds is for matches without --league"},
 		{"play extra", `unknown command "extra"`},
 		{"play --players 0", "--players is 0, want 1 to 8"},
 		{"play --players 9", "--players is 9"},
@@ -133,6 +137,8 @@ func TestHelp(t *testing.T) {
 		require.Contains(t, p.stdout, "Examples:")
 	}
 	require.Contains(t, execute(t, "serve", "--help").stdout, "SET3D_TICK_RATE")
+	require.Equal(t, execute(t, "load", "--help"), execute(t, "help", "load"))
+	require.Equal(t, execute(t, "--help"), execute(t, "help"))
 	require.Contains(t, execute(t).stdout, "A first look", "without arguments: the help")
 }
 
@@ -246,6 +252,16 @@ func TestAgainstAServer(t *testing.T) {
 		require.Greater(t, r.PerSecond.FramesReceived, r.PerSecond.MessagesReceived)
 		require.Zero(t, r.Violations)
 		require.Contains(t, p.stderr, "waiting for the last answers")
+	})
+	t.Run("load is interrupted", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var stdout, stderr lockedBuffer
+		require.Equal(t, exitStopped, run(ctx, []string{"load", "--url", url, "--matches", "1"}, &stdout, &stderr))
+		require.Contains(t, stdout.String(), "Verdict latency")
+		require.Contains(t, stdout.String(), "Interrupted: this is what was seen until then.")
+		require.Contains(t, stderr.String(), "set3d: interrupted after ")
 	})
 	t.Run("load is refused", func(t *testing.T) {
 		t.Parallel()

@@ -110,6 +110,7 @@ func load(cmd *cobra.Command, flags loadFlags) error {
 		return explain(err, c.URL())
 	}
 	result := l.run(cmd.Context(), cmd.ErrOrStderr())
+	result.Interrupted = cmd.Context().Err() != nil
 	if flags.json {
 		err = result.writeJSON(cmd.OutOrStdout())
 	} else {

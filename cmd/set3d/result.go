@@ -24,6 +24,7 @@ type result struct {
 	Verified    bool           `json:"verified"`
 	Violations  int            `json:"violations"`
 	Details     []string       `json:"violation_details,omitempty"`
+	Interrupted bool           `json:"interrupted,omitempty"` // cut short
 }
 
 type claimCounts struct {
@@ -109,6 +110,9 @@ func (r result) writeTable(p *pen) error {
 	for _, detail := range r.Details {
 		p.printf("  %s\n", detail)
 	}
+	if r.Interrupted {
+		p.printf("\n%s\n", p.bold.Render("Interrupted: this is what was seen until then."))
+	}
 	return nil
 }
 
@@ -126,6 +130,8 @@ func (r result) judge() error {
 	case r.Errors[connectionLost]+r.Errors[noConnection] > 0:
 		return exit(exitNoRoute, "the server was lost: connections that could not be made again %d times, no connection at all %d times",
 			r.Errors[connectionLost], r.Errors[noConnection])
+	case r.Interrupted:
+		return exit(exitStopped, "interrupted after %.1f s", r.Seconds)
 	case r.Claims.Unanswered > 0:
 		return exit(exitWrong, "%s without an answer", count(r.Claims.Unanswered, "claim"))
 	case r.LatencyMs.Count == 0:

@@ -47,7 +47,7 @@ Progress goes to standard error, the result to standard output.
   set3d simulate --league --games 1000`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := flags.check(); err != nil {
+			if err := flags.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
 			if flags.league {
@@ -62,13 +62,15 @@ Progress goes to standard error, the result to standard output.
 	f.Uint64Var(&flags.from, "from", 0, "the first seed; the seed of a league")
 	f.BoolVar(&flags.league, "league", false, "let bots play against each other instead")
 	f.IntVar(&flags.games, "games", 200, "games of each league")
-	cmd.MarkFlagsMutuallyExclusive("league", "seeds")
-	cmd.MarkFlagsMutuallyExclusive("games", "seeds")
 	return cmd
 }
 
-func (f simulateFlags) check() error {
+func (f simulateFlags) check(given func(flag string) bool) error {
 	switch {
+	case f.league && given("seeds"):
+		return exit(exitUsage, "--seeds is for matches without --league; a league has --games, and its seed is --from")
+	case !f.league && given("games"):
+		return exit(exitUsage, "--games is for a league: add --league, or use --seeds")
 	case f.seeds < 1 || f.seeds-1 > math.MaxUint64-f.from:
 		return exit(exitUsage, "--seeds is %d from %d, want at least 1, and a last seed that fits 64 bits", f.seeds, f.from)
 	case f.games < 1 || f.games > maxLeagueGames:
