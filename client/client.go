@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -129,6 +130,10 @@ func (c *Client) post(ctx context.Context, path string, body, answer any, author
 	authorize(request)
 	response, err := c.http.Do(request)
 	if err != nil {
+		var at *url.Error
+		if errors.As(err, &at) {
+			err = at.Err // the caller knows the URL
+		}
 		return fmt.Errorf("%w: %w", ErrNoRoute, err)
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -152,7 +157,7 @@ func httpError(status int, raw []byte) error {
 		Message string `json:"message"`
 	}
 	if json.Unmarshal(raw, &body) != nil || body.Message == "" {
-		return &Error{Code: status, Message: fmt.Sprintf("HTTP status %d", status)}
+		return &Error{Code: status, Message: fmt.Sprintf("HTTP status %d", status), Foreign: true}
 	}
 	return newError(body.Code, body.Message)
 }

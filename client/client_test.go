@@ -93,6 +93,7 @@ func TestErrorsAreTyped(t *testing.T) {
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, test.reason, ReasonOf(err))
 		require.Equal(t, test.code, refused.Code)
+		require.Equal(t, test.status == 502, refused.Foreign)
 		require.Equal(t, "hello: "+test.text, err.Error())
 	}
 	require.Empty(t, ReasonOf(errors.New("something else")))

@@ -29,6 +29,8 @@ type Error struct {
 	Code int
 	// Message is the text of the answer.
 	Message string
+	// Foreign is true of an answer that is not Nakama's: something else answers, a proxy or another server.
+	Foreign bool
 }
 
 // Error names the reason and its arguments, or gives the server's text.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"strings"
 	"time"
 
@@ -28,7 +30,7 @@ Exit codes:
   0    all well
   1    something was wrong in what was observed: a check failed, a claim was not answered
   2    wrong usage: a flag, an argument, a value
-  3    no server could be reached, or it was lost
+  3    no Nakama server could be reached, or it was lost
   4    the server refused: its reason is in the message
   130  interrupted; what was seen until then is printed`
 
@@ -127,6 +129,9 @@ func (f *serverFlags) open() (*client.Client, client.Format, error) {
 	if err != nil {
 		return nil, 0, exit(exitUsage, "--url: %w", err)
 	}
+	if base, err := url.Parse(c.URL()); err != nil || base.Path != "" || base.RawQuery != "" || base.Fragment != "" {
+		return nil, 0, exit(exitUsage, "--url %s: want http://HOST:PORT or https://HOST:PORT, without a path", f.url)
+	}
 	return c, format, nil
 }
 
@@ -139,15 +144,32 @@ func explain(err error, url string) error {
 		return err
 	case errors.Is(err, context.Canceled):
 		return exit(exitStopped, "interrupted")
+	case errors.As(err, &refused) && refused.Foreign, errors.Is(err, client.ErrUnreadable):
+		return exit(exitNoRoute, "what answers at %s does not look like a Nakama server: %w.\nName another with --url.", url, err)
 	case errors.As(err, &refused):
 		if refused.Code == 16 || refused.Code == 401 {
 			return exit(exitRefused, "%w (is --key the server's key?)", err)
 		}
 		return exit(exitRefused, "%w", err)
 	case errors.Is(err, client.ErrNoRoute):
-		return exit(exitNoRoute, "no server answers at %s.\nStart one with 'set3d serve', or name another with --url. (%w)", url, err)
+		return exit(exitNoRoute, "no server answers at %s.\nStart one with 'set3d serve', or name another with --url. (%s)", url, cause(err))
 	}
 	return exit(exitWrong, "%w", err)
+}
+
+// cause is why a server cannot be reached, without the addresses, which the message around it names.
+func cause(err error) string {
+	var dial *net.OpError
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &name):
+		return name.Err
+	case errors.As(err, &dial):
+		return strings.TrimPrefix(dial.Err.Error(), "connect: ")
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer in time"
+	}
+	return err.Error()
 }
 
 const patienceHelp = "how long a lost connection is tried for again, before it counts as failed"

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"sync"
@@ -96,6 +99,7 @@ func TestUsageErrors(t *testing.T) {
 		{"play --rules [1]", "--rules: want a JSON object"},
 		{"play --format xml", "want protobuf or json"},
 		{"play --url localhost", "want http://HOST:PORT"},
+		{"play --url http://127.0.0.1:7350/api", "without a path"},
 		{"load --matches 0", "--matches is 0"},
 		{"load --matches 5000", "want 1 to 2000"},
 		{"load --players 99", "--players is 99"},
@@ -157,7 +161,21 @@ func TestNoServer(t *testing.T) {
 		require.Equal(t, exitNoRoute, p.code)
 		require.Contains(t, p.stderr, "no server answers at "+url)
 		require.Contains(t, p.stderr, "set3d serve")
+		require.Contains(t, p.stderr, "(connection refused)")
 		require.NotContains(t, p.stderr, "--help")
+	}
+}
+
+func TestAnotherServer(t *testing.T) {
+	for _, status := range []int{http.StatusNotImplemented, http.StatusOK} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, "<html>hello</html>")
+		}))
+		p := execute(t, "play", "--url", server.URL)
+		server.Close()
+		require.Equal(t, exitNoRoute, p.code)
+		require.Contains(t, p.stderr, "what answers at "+server.URL+" does not look like a Nakama server")
 	}
 }
 

@@ -115,7 +115,7 @@ func (s *soaker) soak(ctx context.Context, p *pen, progress io.Writer) error {
 	case ctx.Err() != nil:
 		return exit(exitStopped, "interrupted")
 	case errors.Is(lost, client.ErrNoRoute):
-		return exit(exitNoRoute, "the server at %s was lost, so that nobody knows which tables stayed: %w", s.client.URL(), lost)
+		return exit(exitNoRoute, "the server at %s was lost, so that nobody knows which tables stayed (%s)", s.client.URL(), cause(lost))
 	case lost != nil:
 		return exit(exitWrong, "the server does not list its tables: %w", lost)
 	case left > 0 || s.failures() > 0:
