@@ -297,6 +297,9 @@ func (n *narrator) matchEnded(at uint64, e *wire.MatchEnded) {
 }
 
 func (n *narrator) winners(e *wire.MatchEnded) string {
+	if table := e.GetTable(); len(table) == 1 { // there is nobody to win against
+		return fmt.Sprintf("%s finished with %s.", n.name(int(table[0].GetSeat())), count(n.sets, "Set"))
+	}
 	var names []string
 	for _, seat := range e.GetWinners() {
 		names = append(names, n.name(int(seat)))

@@ -105,6 +105,9 @@ func TestEndsInWords(t *testing.T) {
 		n.names = []string{"Ada", "Ben"}
 		require.Equal(t, test.want, n.winners(&wire.MatchEnded{Winners: test.winners}))
 	}
+	solo := newNarrator(newPen(io.Discard))
+	solo.names, solo.sets = []string{"Ada"}, 23
+	require.Equal(t, "Ada finished with 23 Sets.", solo.winners(&wire.MatchEnded{Winners: []uint32{0}, Table: []*wire.FinalScore{{Score: 20}}}))
 	require.Equal(t, "rate limited", reasonText(wire.Reason_REASON_RATE_LIMITED))
 	require.Equal(t, "█████", bar(5, 5))
 	require.Equal(t, "████…", bar(6, 5))

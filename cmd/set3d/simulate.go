@@ -162,11 +162,11 @@ func (s *simulator) report(interrupted error, p *pen) error {
 	t := s.total
 	p.printf("%s from seed %d in %.1f s, %.0f a second\n\n", count(int(s.done), "match"), s.flags.from, s.elapsed.Seconds(),
 		float64(s.done)/s.elapsed.Seconds())
-	p.printf("%s    %d, %d seeds to the end\n", p.bold.Render("Steps"), t.Steps, t.Ended)
-	p.printf("%s   %d Sets, %d wrong, %d of these by bots; %d repeated, %d held, of which %d in vain\n", p.bold.Render("Claims"),
+	p.printf("%s    %d, %s to the end\n", p.bold.Render("Steps"), t.Steps, count(t.Ended, "seed"))
+	p.printf("%s   %d Sets, %d wrong, %d of these by bots;\n         %d repeated, %d held, of which %d in vain\n", p.bold.Render("Claims"),
 		t.Valid, t.Invalid, t.BotClaims, t.Repeated, t.Held, t.LateAnswers)
-	p.printf("%s  %d%s\n", p.bold.Render("Refused"), t.Refused, byReason(t.Reasons[:], func(i int) string { return domain.Reason(i).String() }))
-	p.printf("%s     %d%s\n", p.bold.Render("Ends"), sum(t.Ends[:]), byReason(t.Ends[:], func(i int) string { return domain.EndReason(i).String() }))
+	p.printf("%s  %d%s\n", p.bold.Render("Refused"), t.Refused, byReason(p.width, t.Reasons[:], func(i int) string { return domain.Reason(i).String() }))
+	p.printf("%s     %d%s\n", p.bold.Render("Ends"), sum(t.Ends[:]), byReason(p.width, t.Ends[:], func(i int) string { return domain.EndReason(i).String() }))
 	switch {
 	case s.failed:
 		return exit(exitWrong, "%w\nReplay it with: set3d simulate --seeds 1 --from %d", s.failure, s.seed)
@@ -177,17 +177,35 @@ func (s *simulator) report(interrupted error, p *pen) error {
 	return nil
 }
 
-func byReason(counts []int, name func(int) string) string {
-	var parts []string
+// reasonsIndent is where the counts of refusals and ends begin.
+const reasonsIndent = 9
+
+// byReason lists the counts, in lines of the width under the first of them.
+func byReason(width int, counts []int, name func(int) string) string {
+	var text strings.Builder
+	at := width
 	for i, n := range counts {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", name(i), n))
+		if n == 0 {
+			continue
 		}
+		part := fmt.Sprintf("%s %d", name(i), n)
+		switch {
+		case text.Len() == 0:
+			text.WriteString(":")
+		default:
+			text.WriteString(",")
+		}
+		if at+len(", ")+len(part) >= width {
+			text.WriteString("\n" + strings.Repeat(" ", reasonsIndent))
+			at = reasonsIndent
+		} else {
+			text.WriteString(" ")
+			at++
+		}
+		text.WriteString(part)
+		at += len(part) + len(",")
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(parts, ", ")
+	return text.String()
 }
 
 func sum(counts []int) (total int) {
@@ -208,6 +226,18 @@ var leagueTables = [][]domain.BotLevel{
 	{domain.BotEasy},
 }
 
+// against names a league by who plays in it.
+func against(levels []domain.BotLevel) string {
+	var names []string
+	for _, level := range levels {
+		names = append(names, level.String())
+	}
+	if len(names) == 1 {
+		return names[0] + " alone"
+	}
+	return strings.Join(names, " against ")
+}
+
 func leagues(ctx context.Context, flags simulateFlags, p *pen) error {
 	p.printf("%s each, seed %d, default rules\n\n", count(flags.games, "game"), flags.from)
 	p.printf("%s\n", p.bold.Render("  level     won  tied    Sets  s a Set  wrong  missed  s a game"))
@@ -219,6 +249,7 @@ func leagues(ctx context.Context, flags simulateFlags, p *pen) error {
 		if err != nil {
 			return exit(exitWrong, "%w", err)
 		}
+		p.printf("%s\n", against(levels))
 		for i, s := range table.Standings {
 			p.printf("  %-6v %6d  %4d  %6d  %7.1f  %5d  %6d", s.Level, s.Wins, s.Ties, s.Sets, float64(s.MeanSeenMs())/1000, s.Wrong, s.Misses)
 			if i == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,8 +20,12 @@ func TestSimulate(t *testing.T) {
 	require.Contains(t, p.stdout, "40 matches from seed 4711 in ")
 	require.Contains(t, p.stdout, "40 seeds to the end")
 	require.Regexp(t, `Claims   [1-9]\d* Sets, [1-9]\d* wrong, [1-9]\d* of these by bots`, p.stdout)
-	require.Regexp(t, `Refused  [1-9]\d*: malformed \d+, not a player`, p.stdout)
+	require.Regexp(t, `Refused  [1-9]\d*:\n {9}malformed \d+, not a player`, p.stdout)
 	require.Contains(t, p.stdout, "Nothing was wrong.")
+	for _, line := range strings.Split(p.stdout, "\n") {
+		require.LessOrEqual(t, len(line), plainWidth)
+	}
+	require.Contains(t, execute(t, "simulate", "--seeds", "1").stdout, "1 seed to the end")
 	require.NotContains(t, p.stderr, "set3d:", "progress may be there, on a slow machine; errors are not")
 }
 
@@ -29,6 +34,8 @@ func TestSimulateLeague(t *testing.T) {
 	require.Equal(t, exitOK, p.code, p.stderr)
 	require.Contains(t, p.stdout, "3 games each, seed 0, default rules")
 	require.Regexp(t, `(?m)^  hard +3 +0 +\d+ +\d\.\d +\d+ +\d+ +\d+\n  medium +0`, p.stdout)
+	require.Contains(t, p.stdout, "\nhard against medium against easy\n  hard")
+	require.Contains(t, p.stdout, "\neasy alone\n  easy")
 	require.Regexp(t, `(?m)^  easy `, p.stdout)
 	require.Equal(t, p, execute(t, "simulate", "--league", "--games", "3"), "a league follows from its seed")
 	require.NotEqual(t, p.stdout, execute(t, "simulate", "--league", "--games", "3", "--from", "1").stdout)
