@@ -91,7 +91,7 @@ func (r result) writeTable(p *pen) error {
 	p.printf("%s of %s for %.1f s, a claim each %.1f s; %s played to the end\n\n", count(r.Matches, "match"), count(r.Players, "player"),
 		r.Seconds, float64(r.PaceMs)/1000, count(int(r.MatchesOver), "match"))
 	p.printf("%s     p50      p90      p99    p99.9      max\n", p.bold.Render("Verdict latency, ms"))
-	p.printf("%19s %7.2f  %7.2f  %7.2f  %7.2f  %7.2f\n\n", fmt.Sprintf("%d answers", r.LatencyMs.Count), r.LatencyMs.P50, r.LatencyMs.P90,
+	p.printf("%19s %7.2f  %7.2f  %7.2f  %7.2f  %7.2f\n\n", count(int(r.LatencyMs.Count), "answer"), r.LatencyMs.P50, r.LatencyMs.P90,
 		r.LatencyMs.P99, r.LatencyMs.P999, r.LatencyMs.Max)
 	p.printf("%s           sent  received\n", p.bold.Render("Per second"))
 	p.printf("  match messages %8.0f  %8.0f\n  socket frames  %8.0f  %8.0f\n  kilobytes      %8.1f  %8.1f\n\n", r.PerSecond.MessagesSent,
@@ -128,8 +128,8 @@ func (r result) judge() error {
 	case r.Violations > 0:
 		return exit(exitWrong, "%s found", count(r.Violations, "violation"))
 	case r.Errors[connectionLost]+r.Errors[noConnection] > 0:
-		return exit(exitNoRoute, "the server was lost: connections that could not be made again %d times, no connection at all %d times",
-			r.Errors[connectionLost], r.Errors[noConnection])
+		return exit(exitNoRoute, "the server was lost and could not be reached again (%s: %d, %s: %d)", connectionLost, r.Errors[connectionLost],
+			noConnection, r.Errors[noConnection])
 	case r.Interrupted:
 		return exit(exitStopped, "interrupted after %.1f s", r.Seconds)
 	case r.Claims.Unanswered > 0:

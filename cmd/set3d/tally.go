@@ -100,7 +100,7 @@ func (t *tally) answered(took time.Duration) {
 func (t *tally) progress() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := fmt.Sprintf("%d matches running, %d over, %d claims, p50 %s, p99 %s", t.running.Load(), t.ended.Load(), t.claims,
+	text := fmt.Sprintf("%s running, %d over, %s, p50 %s, p99 %s", count(int(t.running.Load()), "match"), t.ended.Load(), count(t.claims, "claim"),
 		inMs(t.latency.ValueAtQuantile(50)), inMs(t.latency.ValueAtQuantile(99)))
 	for _, name := range slices.Sorted(maps.Keys(t.errors)) {
 		text += fmt.Sprintf(", %s: %d", name, t.errors[name])
