@@ -145,3 +145,13 @@ func TestSoakLosesTheServer(t *testing.T) {
 		require.Contains(t, stdout.String(), test.stdout)
 	}
 }
+
+func TestProgressTellsOfLostConnections(t *testing.T) {
+	m := &meter{tally: newTally()}
+	m.ConnectionMade()
+	require.NotContains(t, m.tally.progress(), "trying again")
+	m.ConnectionLost()
+	require.Contains(t, m.tally.progress(), ", 1 lost connection, trying again")
+	m.ConnectionMade()
+	require.NotContains(t, m.tally.progress(), "trying again")
+}

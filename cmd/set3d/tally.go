@@ -33,6 +33,7 @@ const (
 type tally struct {
 	messagesSent, messagesReceived atomic.Uint64
 	running, ended                 atomic.Int64
+	reconnecting                   atomic.Int64 // players whose connection is lost
 
 	mu         sync.Mutex
 	live       map[*meter]bool
@@ -102,6 +103,9 @@ func (t *tally) progress() string {
 	defer t.mu.Unlock()
 	text := fmt.Sprintf("%s running, %d over, %s, p50 %s, p99 %s", count(int(t.running.Load()), "match"), t.ended.Load(), count(t.claims, "claim"),
 		inMs(t.latency.ValueAtQuantile(50)), inMs(t.latency.ValueAtQuantile(99)))
+	if n := t.reconnecting.Load(); n > 0 {
+		text += fmt.Sprintf(", %s, trying again", count(int(n), "lost connection"))
+	}
 	for _, name := range slices.Sorted(maps.Keys(t.errors)) {
 		text += fmt.Sprintf(", %s: %d", name, t.errors[name])
 	}
@@ -139,6 +143,7 @@ type meter struct {
 	tally    *tally
 	verifier *client.Verifier
 	link     *client.Link
+	seeking  bool // another connection
 
 	mu   sync.Mutex
 	sent map[uint64]time.Time // claims without an answer, by id: when first sent
@@ -243,6 +248,22 @@ func (m *meter) Resolved(r client.Resolution) {
 	}
 }
 
+// ConnectionLost implements client.ConnectionAudience.
+func (m *meter) ConnectionLost() {
+	m.seeking = true
+	m.tally.reconnecting.Add(1)
+}
+
+// ConnectionMade implements client.ConnectionAudience.
+func (m *meter) ConnectionMade() { m.stopSeeking() }
+
+func (m *meter) stopSeeking() {
+	if m.seeking {
+		m.tally.reconnecting.Add(-1)
+	}
+	m.seeking = false
+}
+
 // lost says that the connection will not be made again.
 func (m *meter) lost() {
 	if m.verifier != nil {
@@ -252,6 +273,7 @@ func (m *meter) lost() {
 
 // close ends the player's part: what has no answer now will have none.
 func (m *meter) close() {
+	m.stopSeeking()
 	carried := m.traffic()
 	m.link.Close()
 	m.mu.Lock()
