@@ -10,7 +10,7 @@ BIN   := $(CURDIR)/bin
 TOOLS := $(BIN)/.tools-$(BUF)-$(PROTOC_GEN_GO)-$(STATICCHECK)-$(REVIVE)
 
 BENCHTIME ?= 1s
-FUZZTIME  ?= 10s
+FUZZTIME  ?= 5000x
 
 # Where goroutines meet, or where a race would hide in long runs.
 RACE_PACKAGES := ./match/... ./local/... ./client/... ./domain/simulation/...
