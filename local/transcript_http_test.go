@@ -194,8 +194,12 @@ func (tr *transcript) labels() {
 	tr.rpc(a, "from the module, bad", "conf_list", map[string]any{"limit": 10, "query": "+label.open:"})
 	c := a.dial(formatJSON)
 	c.join(first)
-	status, body := a.do("GET", "/v2/match?min_size=1&max_size=1&query="+url.QueryEscape("+label.run:"+tr.run), "")
-	tr.line("with a member: %s", tr.found(status, body))
+	var found string
+	eventually(tr.T, "the member", func() bool { // the join is answered before the match counts it
+		found = tr.found(a.do("GET", "/v2/match?min_size=1&max_size=1&query="+url.QueryEscape("+label.run:"+tr.run), ""))
+		return found != ""
+	})
+	tr.line("with a member: %s", found)
 }
 
 // waitListed waits for a label that was made last: then the index has seen those before it.
