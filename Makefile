@@ -13,7 +13,7 @@ BENCHTIME ?= 1s
 FUZZTIME  ?= 5000x
 
 # Where goroutines meet, or where a race would hide in long runs.
-RACE_PACKAGES := ./match/... ./local/... ./client/... ./domain/simulation/...
+RACE_PACKAGES := ./match/... ./local/... ./client/... ./domain/simulation/... ./tests/
 
 .DEFAULT_GOAL := help
 .PHONY: help build plugin test race bench ratios fuzz format lint lint-go lint-files proto proto-check proto-baseline \
