@@ -54,6 +54,8 @@ func Settings() []Setting {
 			func(c *config, n int) { c.reservation = ms(int64(n)) }),
 		onOff("SET3D_RELAYED_MATCHES", "off", "let clients use Nakama's relayed matches, which have no rules",
 			func(c *config, on bool) { c.relayedMatches = on }),
+		onOff("SET3D_DEVELOPMENT", "off", "start although everybody knows Nakama's default keys: never in production",
+			func(c *config, on bool) { c.development = on }),
 		onOff("SET3D_TEST_HOOKS", "off", "let create_match order decks and panics: for tests, never in production",
 			func(c *config, on bool) { c.testHooks = on }),
 	}
@@ -72,6 +74,7 @@ type config struct {
 	idleForfeit      time.Duration
 	rate             rate
 	testHooks        bool
+	development      bool
 
 	rpcPerMinute        int
 	wrongCodesPerMinute int

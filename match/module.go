@@ -49,6 +49,9 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 	if err != nil {
 		return err
 	}
+	if err := checkSecrets(settings, logger, initializer); err != nil {
+		return err
+	}
 	m := newModule(settings, logger, nk, c)
 	if settings.testHooks {
 		logger.Warn("SET3D_TEST_HOOKS is on: clients can order decks and panics. Never in production")

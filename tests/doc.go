@@ -3,7 +3,7 @@
 // By default they build the program and start `set3d serve` on a free port; tests that need other settings start another one.
 // With SET3D_NAKAMA_URL (and SET3D_NAKAMA_KEY, SET3D_NAKAMA_HTTP_KEY) they use the server that runs there, and start none. It
 // should have SET3D_TEST_HOOKS=on: tests that order decks and panics are skipped otherwise, and so are tests of settings that it
-// does not have. A second run against a server with
+// does not have. With Nakama's default keys it starts only with SET3D_DEVELOPMENT=on. A second run against a server with
 //
 //	SET3D_AFTER_END_MS=2000 SET3D_EMPTY_TABLE_MS=1000 SET3D_RATE_PER_SECOND=1000 SET3D_RATE_BURST=1000
 //

@@ -43,9 +43,10 @@ func TestPlugin(t *testing.T) {
 	})
 	t.Run("refuses bad settings", func(t *testing.T) {
 		for setting, want := range map[string]string{
-			"SET3D_TICK_RATE=0": `SET3D_TICK_RATE is "0", allowed is 1 to 60`,
-			"SET3D_TICKRATE=5":  "unknown key SET3D_TICKRATE, the nearest known one is SET3D_TICK_RATE",
-			"SET3D_FAST_LANE=":  `SET3D_FAST_LANE is "", allowed is on or off`,
+			"SET3D_TICK_RATE=0":     `SET3D_TICK_RATE is "0", allowed is 1 to 60`,
+			"SET3D_TICKRATE=5":      "unknown key SET3D_TICKRATE, the nearest known one is SET3D_TICK_RATE",
+			"SET3D_DEVELOPMENT=off": "everybody knows Nakama's default of socket.server_key",
+			"SET3D_FAST_LANE=":      `SET3D_FAST_LANE is "", allowed is on or off`,
 		} {
 			process := exec.CommandContext(ctx, host, plugin, setting)
 			output, err := process.CombinedOutput()

@@ -84,7 +84,7 @@ func (f serveFlags) config(cmd *cobra.Command) (local.Config, error) {
 	if f.grace < 0 || f.grace > 3600 {
 		return local.Config{}, exit(exitUsage, "--grace is %d, want 0 to 3600 seconds", f.grace)
 	}
-	env := map[string]string{}
+	env := map[string]string{"SET3D_DEVELOPMENT": "on"} // the keys of this host are public, and it says so
 	for _, setting := range f.env {
 		key, value, ok := strings.Cut(setting, "=")
 		if !ok || key == "" {

@@ -43,7 +43,7 @@ func serve(ctx context.Context, path string, settings []string) error {
 	if !ok {
 		return fmt.Errorf("InitModule is a %T, which Nakama does not take", symbol)
 	}
-	env := map[string]string{}
+	env := map[string]string{"SET3D_DEVELOPMENT": "on"} // the local host's keys are public
 	for _, setting := range settings {
 		key, value, _ := strings.Cut(setting, "=")
 		env[key] = value
