@@ -251,7 +251,7 @@ func (v *purityVisitor) floats(expression ast.Expr) {
 // pureImports are the packages that the domain may import, all of them pure themselves, apart from what
 // impureFunction knows.
 var pureImports = []string{
-	"bytes", "cmp", "crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "hash/fnv", "iter", "math",
+	"bytes", "cmp", "crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "hash", "hash/fnv", "iter", "math",
 	"math/bits", "math/rand/v2", "slices", "sort", "strconv", "strings", "unicode/utf8",
 }
 

@@ -1,20 +1,13 @@
 package domain
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
-	"errors"
-	"fmt"
-)
-
-// Why a record cannot be replayed.
-var (
-	ErrRecordVersion = errors.New("not a record, or of a version that this program does not know")
-	ErrRecordCorrupt = errors.New("the record is damaged")
+	"hash"
 )
 
 // recordMagic begins every record; its last byte is the version.
-const recordMagic = "S3R\x01"
+const recordMagic = "S3R\x02"
 
 // The tags of a record's entries.
 const (
@@ -36,15 +29,21 @@ const (
 	noSlot = 255
 	// maxClaimBytes is how much of a claim is kept: with four bytes it is as malformed as with more.
 	maxClaimBytes = 4
+	// maxIdleBytes is how much of a record may be commands that changed nothing. They are kept because an odd one explains much
+	// when people argue, and are needed for nothing; a client that sends them as fast as it may, 20 a second, makes 1 MB of them in an
+	// hour. 64 KiB are some 4,000 of them; a match of honest players has a few dozen.
+	maxIdleBytes = 64 << 10
 	// maxRecordMs bounds the time in a record, so that sums of times stay far from overflowing: 34 years.
 	maxRecordMs = 1 << 40
 )
 
-// recorder writes the record of a match: the setup, then every command with its time, refused ones too. What bots do
-// follows from it.
+// recorder writes the record of a match: the setup, then every command with its time. What bots do follows from it. A digest
+// runs along, of the record's bytes and of all that the match put out.
 type recorder struct {
-	buf    []byte
-	lastMs int64
+	buf       []byte
+	lastMs    int64
+	idleBytes int // of commands that changed nothing
+	digest    hash.Hash
 }
 
 // start writes the head: magic, rules, players, bots, deck source.
@@ -73,14 +72,33 @@ func (r *recorder) start(setup Setup) {
 			r.buf = append(r.buf, byte(card.ID()))
 		}
 	}
+	r.digest = sha256.New()
+	_, _ = r.digest.Write(r.buf)
 }
 
-// command writes one command. Before the start and in a replica nothing is recorded.
-func (r *recorder) command(nowMs int64, cmd Command) {
+// command writes one command that has been handled, unless it changed nothing and there are too many of these. Before the start
+// and in a replica nothing is recorded.
+func (r *recorder) command(nowMs int64, cmd Command, result Result) {
 	if len(r.buf) == 0 {
 		return
 	}
+	start, lastMs := len(r.buf), r.lastMs
 	r.time(nowMs)
+	r.append(cmd)
+	if size := len(r.buf) - start; !result.changes() {
+		if r.idleBytes+size > maxIdleBytes {
+			r.buf, r.lastMs = r.buf[:start], lastMs
+			return
+		}
+		r.idleBytes += size
+	}
+	end := len(r.buf)
+	r.buf = append(r.buf, byte(result.Outcome), byte(result.Refusal.Reason))
+	_, _ = r.digest.Write(r.buf[start:])
+	r.buf = r.buf[:end]
+}
+
+func (r *recorder) append(cmd Command) {
 	switch c := cmd.(type) {
 	case SelectCard:
 		r.buf = append(r.buf, tagSelectCard, seatByte(c.Seat), slotByte(c.Slot))
@@ -128,186 +146,43 @@ func slotByte(slot int) byte {
 	return byte(slot)
 }
 
-// Record is the record of the match so far, from which Replay makes the same session: the setup, then every command
-// with its time, then the time now. nil before the start. It holds the deck's secret.
+// put digests what a step put out. The encoding is made behind the record's last byte, where there is room, and taken away.
+func (r *recorder) put(events []TimedEvent, answers []Answer) {
+	if len(r.buf) == 0 || len(events)+len(answers) == 0 {
+		return
+	}
+	end := len(r.buf)
+	for _, e := range events {
+		r.buf = appendEvent(r.buf, e)
+	}
+	for _, a := range answers {
+		r.buf = appendAnswer(r.buf, a)
+	}
+	_, _ = r.digest.Write(r.buf[end:])
+	r.buf = r.buf[:end]
+}
+
+// Record is the record of the match so far, from which Replay makes the same session: the setup, every command with its time,
+// the time now, and the digest. nil before the start. It holds the deck's secret.
+//
+// A command that changed nothing (it was refused, or is a claim that was judged or held before) is left out when such ones have
+// used up 64 KiB.
 func (s *Session) Record() []byte {
 	if len(s.record.buf) == 0 {
 		return nil
 	}
-	r := recorder{buf: bytes.Clone(s.record.buf), lastMs: s.record.lastMs}
+	r := recorder{buf: make([]byte, 0, len(s.record.buf)+binary.MaxVarintLen64+1+sha256.Size), lastMs: s.record.lastMs}
+	r.buf = append(r.buf, s.record.buf...)
 	r.time(s.nowMs)
-	return append(r.buf, tagEnd)
+	r.buf = append(r.buf, tagEnd)
+	digest := cloneHash(s.record.digest)
+	_, _ = digest.Write(r.buf[len(s.record.buf):])
+	return digest.Sum(r.buf)
 }
 
-// rulesField reads and writes one field of the rules as a number.
-type rulesField struct {
-	get func() uint64
-	set func(uint64)
-}
-
-// rulesFields are the fields in the record's order.
-func rulesFields(r *Rules) []rulesField {
-	number := func(p *int64) rulesField {
-		return rulesField{func() uint64 { return uint64(*p) }, func(v uint64) { *p = int64(v) }}
-	}
-	return []rulesField{
-		{func() uint64 { return uint64(r.InitialBoardSize) }, func(v uint64) { r.InitialBoardSize = int(v) }},
-		{func() uint64 { return uint64(r.RefillPolicy) }, func(v uint64) { r.RefillPolicy = RefillPolicy(v) }},
-		{func() uint64 { return uint64(r.PenaltyMode) }, func(v uint64) { r.PenaltyMode = PenaltyMode(v) }},
-		number(&r.PenaltyTimeMs),
-		{func() uint64 {
-			if r.Timed {
-				return 1
-			}
-			return 0
-		}, func(v uint64) { r.Timed = v != 0 }},
-		number(&r.TimeLimitMs),
-		{func() uint64 { return uint64(r.ClaimMode) }, func(v uint64) { r.ClaimMode = ClaimMode(v) }},
-		number(&r.ClaimGraceMs),
-		number(&r.ValidAnimMs), number(&r.InvalidAnimMs), number(&r.RefillAnimMs), number(&r.ExpandAnimMs),
-		number(&r.IdleLimitMs), number(&r.DropHoldMs),
-	}
-}
-
-// Replay runs a record and returns the session as it was when the record was taken; all output goes to out. It fails
-// with ErrRecordVersion or ErrRecordCorrupt. A session that was replayed goes on like any other.
-func Replay(record []byte, out *Output) (*Session, error) {
-	if !bytes.HasPrefix(record, []byte(recordMagic)) {
-		return nil, ErrRecordVersion
-	}
-	r := recordReader{rest: record[len(recordMagic):]}
-	setup, err := r.setup()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrRecordCorrupt, err)
-	}
-	s := NewSession()
-	if err := s.StartMatch(setup, out); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrRecordCorrupt, err)
-	}
-	for {
-		nowMs, cmd, ok := r.entry()
-		if !ok {
-			return nil, fmt.Errorf("%w: at byte %d", ErrRecordCorrupt, len(record)-len(r.rest))
-		}
-		if cmd == nil {
-			s.Advance(nowMs, out)
-			break
-		}
-		s.Apply(nowMs, cmd, out)
-	}
-	// One match has one record: what reads the same and is written otherwise was not written by a session.
-	if !bytes.Equal(s.Record(), record) {
-		return nil, fmt.Errorf("%w: it is not in the form in which records are written", ErrRecordCorrupt)
-	}
-	return s, nil
-}
-
-// recordReader reads a record; after the first thing that it cannot read it is broken and reads zeros.
-type recordReader struct {
-	rest   []byte
-	lastMs int64
-	broken bool
-}
-
-func (r *recordReader) setup() (Setup, error) {
-	var setup Setup
-	for _, field := range rulesFields(&setup.Rules) {
-		field.set(r.uvarint())
-	}
-	setup.Players = int(r.byte())
-	for seat := range min(setup.Players, MaxPlayers) {
-		if setup.Bots[seat].Level = BotLevel(r.byte()); setup.Bots[seat].Level != 0 {
-			setup.Bots[seat].Seed = binary.LittleEndian.Uint64(r.bytes(8))
-		}
-	}
-	deck, err := r.deck(SourceKind(r.byte()))
-	if err == nil && r.broken {
-		err = errors.New("its head is cut off")
-	}
-	setup.Deck = deck
-	return setup, err
-}
-
-func (r *recordReader) deck(kind SourceKind) (DeckSource, error) {
-	switch kind {
-	case SourceSeed:
-		return SeedSource(int32(binary.LittleEndian.Uint32(r.bytes(4))))
-	case SourceKey:
-		return KeySource([32]byte(r.bytes(32))), nil
-	case SourceOrder:
-		var cards []Card
-		for _, id := range r.bytes(int(r.byte())) {
-			card, err := CardFromID(int(id))
-			if err != nil {
-				return DeckSource{}, err
-			}
-			cards = append(cards, card)
-		}
-		return OrderSource(cards)
-	}
-	return DeckSource{}, fmt.Errorf("deck source %d", kind)
-}
-
-// entry reads one command with its time; the end of the record is a nil command.
-func (r *recordReader) entry() (int64, Command, bool) {
-	delta := r.uvarint()
-	if delta > uint64(maxRecordMs-r.lastMs) {
-		return 0, nil, false
-	}
-	r.lastMs += int64(delta)
-	var cmd Command
-	switch tag := r.byte(); tag {
-	case tagEnd:
-		return r.lastMs, nil, !r.broken && len(r.rest) == 0
-	case tagSelectCard:
-		cmd = SelectCard{Seat: r.seat(), Slot: int(r.byte())}
-	case tagDeselectCard:
-		cmd = DeselectCard{Seat: r.seat(), Slot: int(r.byte())}
-	case tagClaimSelected:
-		cmd = ClaimSelected{Seat: r.seat()}
-	case tagClaimSet:
-		seat, id := r.seat(), binary.LittleEndian.Uint64(r.bytes(8))
-		cmd = ClaimSet{Seat: seat, ID: id, Cards: r.bytes(int(r.byte()))}
-	case tagAnimationComplete:
-		cmd = AnimationComplete{Seat: r.seat(), Serial: uint32(r.uvarint())}
-	case tagDrop:
-		cmd = Drop{Seat: r.seat()}
-	case tagReturn:
-		cmd = Return{Seat: r.seat()}
-	case tagForfeit:
-		cmd = Forfeit{Seat: r.seat()}
-	case tagForfeitIdle:
-		cmd = Forfeit{Seat: r.seat(), Idle: true}
-	}
-	return r.lastMs, cmd, cmd != nil && !r.broken
-}
-
-func (r *recordReader) seat() int {
-	if b := r.byte(); b != noSeat {
-		return int(b) - 1
-	}
-	return MaxPlayers
-}
-
-func (r *recordReader) byte() byte { return r.bytes(1)[0] }
-
-// bytes reads n bytes, or makes n zeros when they are not there: n is never more than a byte holds.
-func (r *recordReader) bytes(n int) []byte {
-	if n > len(r.rest) {
-		r.broken, r.rest = true, nil
-		return make([]byte, n)
-	}
-	taken := r.rest[:n]
-	r.rest = r.rest[n:]
-	return taken
-}
-
-func (r *recordReader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.rest)
-	if n <= 0 {
-		r.broken, r.rest = true, nil
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return v
+// cloneHash copies the digest, so that it can go on.
+func cloneHash(digest hash.Hash) hash.Hash {
+	clone, err := digest.(hash.Cloner).Clone()
+	must(err)
+	return clone
 }

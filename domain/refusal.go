@@ -87,6 +87,9 @@ type Result struct {
 	Verdict SetClaimed // for Repeated; for Waiting only its Seat, Cards and Slots
 }
 
+// changes reports whether the command changed anything: the match would be the same without any other.
+func (r Result) changes() bool { return r.Outcome == Applied || r.Outcome == Held }
+
 // Answer is the late answer to a held claim that was not judged in the end.
 type Answer struct {
 	Seat    int

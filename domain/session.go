@@ -114,9 +114,9 @@ func (s *Session) Apply(nowMs int64, cmd Command, out *Output) Result {
 	if s.replica && !replicaTakes(cmd) {
 		return refused(RefusedReplica)
 	}
-	s.record.command(s.nowMs, cmd)
 	var result Result
 	s.step(out, func() { result = s.handle(cmd) })
+	s.record.command(s.nowMs, cmd, result)
 	s.Advance(s.nowMs, out) // an AnimationComplete can unlock the board for held claims
 	return result
 }
@@ -137,9 +137,11 @@ func (s *Session) Advance(nowMs int64, out *Output) {
 // step runs one transition and counts it if there is something to tell: another shared state, or a verdict.
 func (s *Session) step(out *Output, transition func()) {
 	before := s.shared
+	events, answers := len(out.Events), len(out.Answers)
 	s.out, s.judged = out, false
 	transition()
 	s.out = nil
+	s.record.put(out.Events[events:], out.Answers[answers:])
 	if s.judged || s.shared != before {
 		s.revision++
 	}

@@ -85,6 +85,7 @@ type match struct {
 	view    *view
 	claims  claimBook
 	stats   Stats
+	twin    *twin
 }
 
 func newMatch(setup domain.Setup) *match {
@@ -131,8 +132,9 @@ func (m *match) beforeStart() error {
 func (m *match) step() error {
 	nowMs := m.nextTime()
 	before, revision := m.session.Snapshot(), m.session.Revision()
-	m.out.Reset()
-	m.session.Advance(nowMs, &m.out)
+	if err := m.advance(nowMs); err != nil {
+		return fmt.Errorf("advancing to %d: %w", nowMs, err)
+	}
 	if err := m.check(before, revision); err != nil {
 		return fmt.Errorf("advancing to %d: %w", nowMs, err)
 	}
@@ -142,8 +144,10 @@ func (m *match) step() error {
 	before, revision = m.session.Snapshot(), m.session.Revision()
 	inputs := m.inputs()
 	cmd := m.command()
-	m.out.Reset()
-	result := m.session.Apply(nowMs, cmd, &m.out)
+	result, err := m.apply(nowMs, cmd)
+	if err != nil {
+		return fmt.Errorf("%T%+v: %w", cmd, cmd, err)
+	}
 	if err := m.checkResult(cmd, result, before, inputs); err != nil {
 		return fmt.Errorf("%T%+v: %w", cmd, cmd, err)
 	}
@@ -163,8 +167,9 @@ func (m *match) wake() (bool, error) {
 		return false, nil
 	}
 	before, revision := m.session.Snapshot(), m.session.Revision()
-	m.out.Reset()
-	m.session.Advance(wakeMs, &m.out)
+	if err := m.advance(wakeMs); err != nil {
+		return false, err
+	}
 	if err := m.check(before, revision); err != nil {
 		return false, fmt.Errorf("waking at %d ms: %w", wakeMs, err)
 	}
@@ -184,6 +189,9 @@ func (m *match) finish() error {
 		return fmt.Errorf("%d held claims were never answered", open)
 	}
 	m.stats.Ended++
+	if m.twin != nil && !bytes.Equal(m.twin.session.Record(), m.session.Record()) {
+		return fmt.Errorf("a twin from a replay has another record in the end")
+	}
 	return m.checkReplay()
 }
 
@@ -214,7 +222,21 @@ func (m *match) inputs() []domain.Input {
 	return inputs
 }
 
-// checkReplay replays the record and compares everything.
+// advance lets the session, and its twin, run until nowMs.
+func (m *match) advance(nowMs int64) error {
+	m.out.Reset()
+	m.session.Advance(nowMs, &m.out)
+	return m.twin.advance(m, nowMs)
+}
+
+// apply gives the session, and its twin, a command.
+func (m *match) apply(nowMs int64, cmd domain.Command) (domain.Result, error) {
+	m.out.Reset()
+	result := m.session.Apply(nowMs, cmd, &m.out)
+	return result, m.twin.apply(m, nowMs, cmd, result)
+}
+
+// checkReplay replays the record and compares everything. What was replayed goes on as the session's twin.
 func (m *match) checkReplay() error {
 	record := m.session.Record()
 	var out domain.Output
@@ -230,5 +252,6 @@ func (m *match) checkReplay() error {
 	case !reflect.DeepEqual(out, m.all):
 		return fmt.Errorf("the replay puts out something else")
 	}
-	return nil
+	m.twin = &twin{session: replayed}
+	return m.twin.check(m)
 }
