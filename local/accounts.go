@@ -1,40 +1,41 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"time"
 )
 
 var errAccountNotFound = errors.New("account not found")
 
-// accountChange holds what is to be changed; nil stays as it is.
+// accountChange holds what is to be changed of a user; nil stays as it is.
 type accountChange struct {
+	user                                  string
 	username                              string
 	display, zone, location, lang, avatar *string
 	metadata                              *string
 }
 
-func (s *store) updateAccount(id string, c accountChange) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.updateAccountLocked(id, c)
+func (s *store) updateAccount(ctx context.Context, c accountChange) error {
+	return s.update(ctx, opAccount, func(t *tx) error { return t.updateAccount(c) })
 }
 
-func (s *store) updateAccountLocked(id string, c accountChange) error {
+func (t *tx) updateAccount(c accountChange) error {
 	if badUsername.MatchString(c.username) {
 		return errors.New("Username invalid, no spaces or control characters allowed.")
 	}
 	if c.username == "" && c.display == nil && c.zone == nil && c.location == nil && c.lang == nil && c.avatar == nil && c.metadata == nil {
 		return errors.New("No fields to update.")
 	}
-	u := s.users[id]
-	if u == nil {
+	old := t.user(c.user)
+	if old == nil {
 		return nil // an UPDATE of no row
 	}
-	if other := s.byNameLocked(c.username); c.username != "" && other != nil && other != u {
-		return asGRPC(fail(codeAlreadyExists, "Username is already in use."))
-	}
+	u := *old
 	if c.username != "" {
+		if other := t.userNamed(c.username); other != nil && other != old {
+			return asGRPC(fail(codeAlreadyExists, "Username is already in use."))
+		}
 		u.Username = c.username
 	}
 	for _, f := range []struct {
@@ -46,44 +47,33 @@ func (s *store) updateAccountLocked(id string, c accountChange) error {
 		}
 	}
 	u.Updated = time.Now().Unix()
-	s.changed()
+	t.putUser(&u)
 	return nil
 }
 
 // deleteAccount removes a user and all that is theirs; found is false if there was no such user.
-func (s *store) deleteAccount(id string) (found bool, err error) {
+func (s *store) deleteAccount(ctx context.Context, id string) (found bool, err error) {
 	if id == systemUser {
 		return false, errors.New("cannot delete the system user")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.users[id] == nil {
-		return false, nil
-	}
-	delete(s.users, id)
-	for k := range s.objects {
-		if k.User == id {
-			delete(s.objects, k)
+	err = s.update(ctx, opAccount, func(t *tx) error {
+		if found = t.user(id) != nil; found {
+			t.Users = append(t.Users, entry[string, user]{Key: id})
 		}
-	}
-	for _, b := range s.boards {
-		delete(b.Records, id)
-	}
-	delete(s.friends, id)
-	for _, edges := range s.friends {
-		delete(edges, id)
-	}
-	s.changed()
-	return true, nil
+		return nil
+	})
+	return found, err
 }
 
-func (s *store) setBanned(ids []string, banned bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, id := range ids {
-		if u := s.users[id]; u != nil {
-			u.Banned, u.Updated = banned, time.Now().Unix()
+func (s *store) setBanned(ctx context.Context, ids []string, banned bool) error {
+	return s.update(ctx, opAccount, func(t *tx) error {
+		for _, id := range ids {
+			if old := t.user(id); old != nil {
+				u := *old
+				u.Banned, u.Updated = banned, time.Now().Unix()
+				t.putUser(&u)
+			}
 		}
-	}
-	s.changed()
+		return nil
+	})
 }

@@ -31,8 +31,12 @@ type Config struct {
 	Logger runtime.Logger
 	// LogLevel is the level of the default logger, Info by default.
 	LogLevel slog.Level
-	// StateFile keeps users, storage, leaderboards and friends across restarts when it is not empty.
+	// StateFile keeps users, storage, leaderboards and friends across restarts when it is not empty, also if the process
+	// is killed.
 	StateFile string
+	// Database is used instead of one of the server's own, and stays open when the server ends. Several servers may share
+	// it, with different names, as the nodes of a cluster do.
+	Database *Database
 	// GraceSeconds is how long running matches get at Shutdown. With 0 neither MatchTerminate nor the shutdown hook runs.
 	GraceSeconds int
 	// ModulePath is the folder that ReadFile reads from, "." by default.

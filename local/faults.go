@@ -1,5 +1,7 @@
 package local
 
+import "context"
+
 // SignalFault is a cause for which MatchSignal answers ErrMatchBusy.
 type SignalFault int
 
@@ -29,8 +31,14 @@ type Faults struct {
 	TrackLost func(sessionID string) bool
 	// PresenceEventsFull makes the queue of joins and leaves count as full: all queued ones are lost.
 	PresenceEventsFull func() bool
-	// Storage fails a storage operation ("read", "write", "delete", "list") with the error that it returns.
-	Storage func(op string) error
+	// Storage fails a database operation with the error that it returns, or delays it by returning late: it is called
+	// without a lock and with the context of the operation, which fails if it is done by then. Operations are "read",
+	// "write", "delete" and "list" of storage, "multi" (MultiUpdate), "leaderboard" (boards and records), "users"
+	// (reads of users and accounts), "account" (logging in, creating, changing, banning, deleting) and "friends".
+	Storage func(ctx context.Context, op string) error
+	// StorageAnswer makes an operation that was done report the error that it returns, as when the connection is lost
+	// after the commit. Otherwise it is like Storage.
+	StorageAnswer func(ctx context.Context, op string) error
 }
 
 func (f *Faults) signal(matchID, data string) SignalFault {
@@ -62,9 +70,29 @@ func (f *Faults) presenceEventsFull() bool {
 	return f.PresenceEventsFull != nil && f.PresenceEventsFull()
 }
 
-func (f *Faults) storage(op string) error {
+// The names of database operations for Faults.
+const (
+	opRead        = "read"
+	opWrite       = "write"
+	opDelete      = "delete"
+	opList        = "list"
+	opMulti       = "multi"
+	opLeaderboard = "leaderboard"
+	opUsers       = "users"
+	opAccount     = "account"
+	opFriends     = "friends"
+)
+
+func (f *Faults) storage(ctx context.Context, op string) error {
 	if f.Storage == nil {
 		return nil
 	}
-	return f.Storage(op)
+	return f.Storage(ctx, op)
+}
+
+func (f *Faults) storageAnswer(ctx context.Context, op string) error {
+	if f.StorageAnswer == nil {
+		return nil
+	}
+	return f.StorageAnswer(ctx, op)
 }

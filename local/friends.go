@@ -1,6 +1,8 @@
 package local
 
 import (
+	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -26,101 +28,106 @@ type edge struct {
 	Updated int64
 }
 
-func (s *store) edgeLocked(from, to string) *edge { return s.friends[from][to] }
+// edge is what one user has with another; nil is nothing.
+func (t *tx) edge(from, to string) *edge { return t.friends[from][to] }
 
-func (s *store) setEdgeLocked(from, to string, state int) {
-	if s.friends[from] == nil {
-		s.friends[from] = map[string]*edge{}
+func (t *tx) setEdge(from, to string, state int) {
+	t.putEdge(from, to, &edge{State: state, Updated: time.Now().Unix()})
+}
+
+// dropEdge removes what a user has with another, if it is not a block.
+func (t *tx) dropEdge(from, to string) {
+	if e := t.edge(from, to); e != nil && !blocks(e) {
+		t.putEdge(from, to, nil)
 	}
-	s.friends[from][to] = &edge{State: state, Updated: time.Now().Unix()}
 }
 
 // addFriends invites users, or accepts their invitations. A blocked or unknown user is passed over silently.
-func (s *store) addFriends(from string, others []user) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range others {
-		mine, theirs := s.edgeLocked(from, o.ID), s.edgeLocked(o.ID, from)
-		switch {
-		case o.ID == from || blocks(mine) || blocks(theirs):
-		case mine == nil:
-			s.setEdgeLocked(from, o.ID, friendInvited)
-			s.setEdgeLocked(o.ID, from, friendInviting)
-		case mine.State == friendInviting:
-			s.setEdgeLocked(from, o.ID, friendMutual)
-			s.setEdgeLocked(o.ID, from, friendMutual)
+func (s *store) addFriends(ctx context.Context, from string, others []user) error {
+	return s.update(ctx, opFriends, func(t *tx) error {
+		for _, o := range others {
+			mine, theirs := t.edge(from, o.ID), t.edge(o.ID, from)
+			switch {
+			case o.ID == from || blocks(mine) || blocks(theirs):
+			case mine == nil:
+				t.setEdge(from, o.ID, friendInvited)
+				t.setEdge(o.ID, from, friendInviting)
+			case mine.State == friendInviting:
+				t.setEdge(from, o.ID, friendMutual)
+				t.setEdge(o.ID, from, friendMutual)
+			}
 		}
-	}
-	s.changed()
+		return nil
+	})
 }
 
 func blocks(e *edge) bool { return e != nil && e.State == friendBlocked }
 
 // deleteFriends ends friendships, invitations and the user's own blocks; a block by the other side stays.
-func (s *store) deleteFriends(from string, others []user) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range others {
-		delete(s.friends[from], o.ID)
-		if !blocks(s.edgeLocked(o.ID, from)) {
-			delete(s.friends[o.ID], from)
+func (s *store) deleteFriends(ctx context.Context, from string, others []user) error {
+	return s.update(ctx, opFriends, func(t *tx) error {
+		for _, o := range others {
+			if t.edge(from, o.ID) != nil {
+				t.putEdge(from, o.ID, nil)
+			}
+			t.dropEdge(o.ID, from)
 		}
-	}
-	s.changed()
+		return nil
+	})
 }
 
 // blockFriends blocks users; they do not learn it, and what they had with the user is gone.
-func (s *store) blockFriends(from string, others []user) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range others {
-		if o.ID == from {
-			continue
+func (s *store) blockFriends(ctx context.Context, from string, others []user) error {
+	return s.update(ctx, opFriends, func(t *tx) error {
+		for _, o := range others {
+			if o.ID != from {
+				t.setEdge(from, o.ID, friendBlocked)
+				t.dropEdge(o.ID, from)
+			}
 		}
-		s.setEdgeLocked(from, o.ID, friendBlocked)
-		if !blocks(s.edgeLocked(o.ID, from)) {
-			delete(s.friends[o.ID], from)
-		}
-	}
-	s.changed()
+		return nil
+	})
 }
 
 // listFriends returns a page of a user's friends by state, then id; a nil state means all states.
-func (s *store) listFriends(from string, limit int, state *int, cursor string, online func(string) bool) ([]*api.Friend, string, error) {
+func (s *store) listFriends(ctx context.Context, from string, limit int, state *int, cursor string, online func(string) bool) (out []*api.Friend, next string, err error) {
 	skip := 0
 	if cursor != "" {
-		from, _, err := pageOf(cursor, limit, math.MaxInt)
-		if err != nil {
+		if skip, _, err = pageOf(cursor, limit, math.MaxInt); err != nil {
 			return nil, "", runtime.ErrFriendInvalidCursor
 		}
-		skip = from
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	err = s.view(ctx, opFriends, func() error {
+		ids := s.friendIDsLocked(from, state)
+		ids = ids[min(skip, len(ids)):]
+		if len(ids) > limit {
+			ids, next = ids[:limit], pageCursor("next", skip+limit)
+		}
+		out = make([]*api.Friend, 0, len(ids))
+		for _, id := range ids {
+			e := s.friends[from][id]
+			out = append(out, &api.Friend{
+				User: s.users[id].api(online(id)), State: wrapperspb.Int32(int32(e.State)),
+				UpdateTime: &timestamppb.Timestamp{Seconds: e.Updated}, Metadata: "{}",
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return out, next, nil
+}
+
+func (d *Database) friendIDsLocked(from string, state *int) []string {
 	var ids []string
-	for id, e := range s.friends[from] {
-		if s.users[id] != nil && (state == nil || e.State == *state) {
+	for id, e := range d.friends[from] {
+		if d.users[id] != nil && (state == nil || e.State == *state) {
 			ids = append(ids, id)
 		}
 	}
 	slices.SortFunc(ids, func(a, b string) int {
-		if d := s.friends[from][a].State - s.friends[from][b].State; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(cmp.Compare(d.friends[from][a].State, d.friends[from][b].State), strings.Compare(a, b))
 	})
-	ids = ids[min(skip, len(ids)):]
-	next := ""
-	if len(ids) > limit {
-		ids, next = ids[:limit], pageCursor("next", skip+limit)
-	}
-	out := make([]*api.Friend, 0, len(ids))
-	for _, id := range ids {
-		e := s.friends[from][id]
-		out = append(out, &api.Friend{
-			User: s.users[id].api(online(id)), State: wrapperspb.Int32(int32(e.State)),
-			UpdateTime: &timestamppb.Timestamp{Seconds: e.Updated}, Metadata: "{}",
-		})
-	}
-	return out, next, nil
+	return ids
 }

@@ -47,7 +47,10 @@ func (s *Server) apiHook(c *call, mode string) context.Context {
 }
 
 func (s *Server) getAccount(c *call) (proto.Message, error) {
-	u, ok := s.store.user(c.who.userID.String())
+	u, ok, err := s.store.user(c.Context(), c.who.userID.String())
+	if err != nil {
+		return nil, fail(codeInternal, "Error retrieving user account.")
+	}
 	if !ok {
 		return nil, fail(codeNotFound, "Account not found.")
 	}
@@ -68,8 +71,8 @@ func (s *Server) updateAccount(c *call) (proto.Message, error) {
 	if u := in.Username; u != nil && (len(u.Value) < 1 || len(u.Value) > 128) {
 		return nil, fail(codeInvalidArgument, "Username invalid, must be 1-128 bytes.")
 	}
-	err := s.store.updateAccount(c.who.userID.String(), accountChange{
-		username: in.Username.GetValue(), display: unwrap(in.DisplayName), zone: unwrap(in.Timezone),
+	err := s.store.updateAccount(c.Context(), accountChange{
+		user: c.who.userID.String(), username: in.Username.GetValue(), display: unwrap(in.DisplayName), zone: unwrap(in.Timezone),
 		location: unwrap(in.Location), lang: unwrap(in.LangTag), avatar: unwrap(in.AvatarUrl),
 	})
 	if err != nil {
@@ -104,7 +107,7 @@ func (s *Server) removeAccount(c *call) (proto.Message, error) {
 			return nil, fail(c, err.Error())
 		}
 	}
-	if err := s.deleteAccount(c.who.userID); err != nil {
+	if err := s.deleteAccount(c.Context(), c.who.userID); err != nil {
 		return nil, fail(codeInternal, "Error deleting user account.")
 	}
 	if hook := s.module.afterDelete; hook != nil {
@@ -118,7 +121,11 @@ func (s *Server) getUsers(c *call) (proto.Message, error) {
 	if err != nil {
 		return nil, fail(codeInvalidArgument, "ID '"+firstBad(c.query["ids"])+"' is not a valid system ID.")
 	}
-	return &api.Users{Users: s.nk.users(ids, c.query["usernames"])}, nil
+	found, err := s.nk.users(c.Context(), ids, c.query["usernames"])
+	if err != nil {
+		return nil, fail(codeInternal, "Error retrieving user accounts.")
+	}
+	return &api.Users{Users: found}, nil
 }
 
 func firstBad(ids []string) string {

@@ -87,7 +87,7 @@ func (s *Server) authenticateDevice(c *call) (proto.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, created, err := s.store.authenticateDevice(in.Id, username, create)
+	u, created, err := s.store.authenticateDevice(c.Context(), in.Id, username, create)
 	return s.newSession(u, created, in.Vars, err)
 }
 
@@ -100,7 +100,7 @@ func (s *Server) authenticateCustom(c *call) (proto.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, created, err := s.store.authenticateCustom(in.Id, username, create)
+	u, created, err := s.store.authenticateCustom(c.Context(), in.Id, username, create)
 	return s.newSession(u, created, in.Vars, err)
 }
 
@@ -113,7 +113,7 @@ func (s *Server) authenticateEmail(c *call) (proto.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, created, err := s.store.authenticateEmail(in.Email, in.Password, username, create)
+	u, created, err := s.store.authenticateEmail(c.Context(), in.Email, in.Password, username, create)
 	return s.newSession(u, created, in.Vars, err)
 }
 
@@ -138,7 +138,10 @@ func (s *Server) refreshSession(c *call) (proto.Message, error) {
 	if err != nil {
 		return nil, fail(codeUnauthenticated, "Refresh token invalid or expired.")
 	}
-	u, ok := s.store.user(who.userID.String())
+	u, ok, err := s.store.user(c.Context(), who.userID.String())
+	if err != nil {
+		return nil, fail(codeInternal, "Error finding user account.")
+	}
 	if !ok {
 		return nil, fail(codeNotFound, "User account not found.")
 	}

@@ -1,7 +1,11 @@
 package local
 
 import (
+	"context"
+	"errors"
+
 	"github.com/heroiclabs/nakama-common/api"
+	"github.com/heroiclabs/nakama-common/runtime"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -20,31 +24,40 @@ func (s *Server) listFriends(c *call) (proto.Message, error) {
 		v := int(n)
 		state = &v
 	}
-	found, next, err := s.store.listFriends(c.who.userID.String(), limit, state, c.query.Get("cursor"), s.online)
-	if err != nil {
+	found, next, err := s.store.listFriends(c.Context(), c.who.userID.String(), limit, state, c.query.Get("cursor"), s.online)
+	if errors.Is(err, runtime.ErrFriendInvalidCursor) {
 		return nil, fail(codeInvalidArgument, err.Error())
+	}
+	if err != nil {
+		return nil, fail(codeInternal, "Error while trying to list friends.")
 	}
 	return &api.FriendList{Friends: found, Cursor: next}, nil
 }
 
 // changeFriends applies a change to the users that the call names.
-func (s *Server) changeFriends(c *call, change func(from string, others []user)) (proto.Message, error) {
+func (s *Server) changeFriends(c *call, verb string, change func(ctx context.Context, from string, others []user) error) (proto.Message, error) {
 	ids, err := canonical(c.query["ids"])
 	if err != nil {
 		return nil, fail(codeInvalidArgument, "Invalid user ID '"+firstBad(c.query["ids"])+"'.")
 	}
-	change(c.who.userID.String(), s.store.usersByIDOrName(ids, c.query["usernames"]))
+	others, err := s.store.usersByIDOrName(c.Context(), ids, c.query["usernames"])
+	if err == nil {
+		err = change(c.Context(), c.who.userID.String(), others)
+	}
+	if err != nil {
+		return nil, fail(codeInternal, "Error while trying to "+verb+" friends.")
+	}
 	return nil, nil
 }
 
 func (s *Server) addFriends(c *call) (proto.Message, error) {
-	return s.changeFriends(c, s.store.addFriends)
+	return s.changeFriends(c, "add", s.store.addFriends)
 }
 
 func (s *Server) deleteFriends(c *call) (proto.Message, error) {
-	return s.changeFriends(c, s.store.deleteFriends)
+	return s.changeFriends(c, "delete", s.store.deleteFriends)
 }
 
 func (s *Server) blockFriends(c *call) (proto.Message, error) {
-	return s.changeFriends(c, s.store.blockFriends)
+	return s.changeFriends(c, "block", s.store.blockFriends)
 }

@@ -10,11 +10,16 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-func boardError(err error) error {
-	if errors.Is(err, runtime.ErrLeaderboardNotFound) {
+// boardError is the client's view of a failed operation on a leaderboard.
+func boardError(err error, otherwise string) error {
+	var status *statusError
+	switch {
+	case errors.Is(err, runtime.ErrLeaderboardNotFound):
 		return fail(codeNotFound, "Leaderboard not found.")
+	case err == nil || errors.As(err, &status):
+		return err
 	}
-	return err
+	return fail(codeInternal, otherwise)
 }
 
 func (s *Server) listLeaderboard(c *call) (proto.Message, error) {
@@ -30,9 +35,9 @@ func (s *Server) listLeaderboard(c *call) (proto.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.store.listRecords(c.PathValue("board"), owners, limit, c.query.Get("cursor"))
+	list, err := s.store.listRecords(c.Context(), c.PathValue("board"), owners, limit, c.query.Get("cursor"))
 	if err != nil {
-		return nil, boardError(err)
+		return nil, boardError(err, "Error listing records from leaderboard.")
 	}
 	return list, nil
 }
@@ -46,9 +51,9 @@ func (s *Server) aroundOwner(c *call) (proto.Message, error) {
 	if err != nil {
 		return nil, fail(codeInvalidArgument, "Invalid owner ID provided.")
 	}
-	list, err := s.store.recordsAround(c.PathValue("board"), owner.String(), limit, c.query.Get("cursor"))
+	list, err := s.store.recordsAround(c.Context(), c.PathValue("board"), owner.String(), limit, c.query.Get("cursor"))
 	if err != nil {
-		return nil, boardError(err)
+		return nil, boardError(err, "Error querying records from leaderboard.")
 	}
 	return list, nil
 }
@@ -73,16 +78,16 @@ func (s *Server) writeLeaderboard(c *call) (proto.Message, error) {
 	if err != nil {
 		return nil, fail(codeInvalidArgument, err.Error())
 	}
-	r, err := s.store.writeRecord(recordWrite{
+	r, err := s.store.writeRecord(c.Context(), recordWrite{
 		board: c.PathValue("board"), owner: c.who.userID.String(), username: c.who.username,
 		score: in.Score, subscore: in.Subscore, metadata: text, operator: operator,
 	}, false)
 	if err != nil {
-		return nil, boardError(err)
+		return nil, boardError(err, "Error writing score to leaderboard.")
 	}
 	return r, nil
 }
 
 func (s *Server) deleteLeaderboardRecord(c *call) (proto.Message, error) {
-	return nil, boardError(s.store.deleteRecord(c.PathValue("board"), c.who.userID.String(), false))
+	return nil, boardError(s.store.deleteRecord(c.Context(), c.PathValue("board"), c.who.userID.String(), false), "Error deleting score from leaderboard.")
 }

@@ -28,7 +28,7 @@ func (s *Server) readStorage(c *call) (proto.Message, error) {
 		}
 		keys = append(keys, objectKey{id.Collection, id.Key, owner})
 	}
-	found, err := s.store.readObjects(c.who.userID.String(), keys)
+	found, err := s.store.readObjects(c.Context(), c.who.userID.String(), keys)
 	if err != nil {
 		return nil, fail(codeInternal, "Error reading storage objects.")
 	}
@@ -58,7 +58,7 @@ func (s *Server) writeStorage(c *call) (proto.Message, error) {
 		}
 		writes = append(writes, w)
 	}
-	acks, err := s.store.transact(false, writes, nil)
+	acks, err := s.store.writeObjects(c.Context(), false, writes)
 	if err != nil {
 		return nil, storageError(err, "Error writing storage objects.")
 	}
@@ -92,7 +92,7 @@ func (s *Server) deleteStorage(c *call) (proto.Message, error) {
 		}
 		deletes = append(deletes, objectDelete{objectKey{id.Collection, id.Key, c.who.userID.String()}, id.Version})
 	}
-	if _, err := s.store.transact(false, nil, deletes); err != nil {
+	if err := s.store.deleteObjects(c.Context(), false, deletes); err != nil {
 		return nil, storageError(err, "Error deleting storage objects.")
 	}
 	return nil, nil
@@ -114,9 +114,13 @@ func (s *Server) listStorage(c *call) (proto.Message, error) {
 		}
 		owner = id.String()
 	}
-	found, next, err := s.store.listObjects(c.who.userID.String(), owner, c.PathValue("collection"), limit, c.query.Get("cursor"))
-	if err != nil {
+	found, next, err := s.store.listObjects(c.Context(), c.who.userID.String(), owner, c.PathValue("collection"), limit, c.query.Get("cursor"))
+	var status *statusError
+	switch {
+	case errors.As(err, &status):
 		return nil, err
+	case err != nil:
+		return nil, fail(codeInternal, "Error listing storage objects.")
 	}
 	return &api.StorageObjectList{Objects: found, Cursor: next}, nil
 }

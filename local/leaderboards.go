@@ -2,6 +2,7 @@ package local
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"slices"
 	"strconv"
@@ -33,21 +34,23 @@ type record struct {
 	Created, Updated int64
 }
 
-func (s *store) createBoard(b board) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.boards[b.ID] == nil { // an existing one stays as it is
-		b.Created, b.Records = time.Now().Unix(), map[string]*record{}
-		s.boards[b.ID] = &b
-		s.changed()
-	}
+func (s *store) createBoard(ctx context.Context, b board) error {
+	return s.update(ctx, opLeaderboard, func(t *tx) error {
+		if t.boards[b.ID] == nil { // an existing one stays as it is
+			b.Created = time.Now().Unix()
+			t.Boards = append(t.Boards, entry[string, board]{b.ID, &b})
+		}
+		return nil
+	})
 }
 
-func (s *store) deleteBoard(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.boards, id)
-	s.changed()
+func (s *store) deleteBoard(ctx context.Context, id string) error {
+	return s.update(ctx, opLeaderboard, func(t *tx) error {
+		if t.boards[id] != nil {
+			t.Boards = append(t.Boards, entry[string, board]{Key: id})
+		}
+		return nil
+	})
 }
 
 // recordWrite is one score. Metadata "" keeps what is there.
@@ -57,38 +60,61 @@ type recordWrite struct {
 	metadata, operator     string // operator "" is the board's
 }
 
-func (s *store) writeRecord(w recordWrite, authoritative bool) (*api.LeaderboardRecord, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.boards[w.board]
-	if b == nil {
-		return nil, runtime.ErrLeaderboardNotFound
+func (s *store) writeRecord(ctx context.Context, w recordWrite, authoritative bool) (out *api.LeaderboardRecord, err error) {
+	err = s.update(ctx, opLeaderboard, func(t *tx) error {
+		b := t.boards[w.board]
+		if b == nil {
+			return runtime.ErrLeaderboardNotFound
+		}
+		if b.Authoritative && !authoritative {
+			return fail(codePermissionDenied, "Leaderboard only allows authoritative score submissions.")
+		}
+		r, changed := b.write(w)
+		if changed {
+			t.putRecord(w.board, w.owner, r)
+		}
+		out = b.api(r, b.rank(r))
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	if b.Authoritative && !authoritative {
-		return nil, fail(codePermissionDenied, "Leaderboard only allows authoritative score submissions.")
-	}
+	return out, nil
+}
+
+// write returns the record that a score makes of what is there, and whether it differs.
+func (b *board) write(w recordWrite) (*record, bool) {
 	orDefault(&w.operator, b.Operator)
 	now := time.Now().Unix()
-	r := b.Records[w.owner]
-	if r == nil {
-		r = &record{Owner: w.owner, Username: w.username, Metadata: "{}", Created: now, Updated: now, Writes: 1}
+	old := b.Records[w.owner]
+	if old == nil {
+		r := &record{Owner: w.owner, Username: w.username, Metadata: "{}", Created: now, Updated: now, Writes: 1}
 		if w.operator != "decr" {
 			r.Score, r.Subscore = w.score, w.subscore
 		}
-		if w.metadata != "" {
-			r.Metadata = w.metadata
-		}
-		b.Records[w.owner] = r
-		s.changed()
-	} else if b.apply(r, w) {
-		r.Writes++
-		r.Updated = now
 		orKeep(&r.Metadata, w.metadata)
-		orKeep(&r.Username, w.username)
-		s.changed()
+		return r, true
 	}
-	ordered := b.ordered()
-	return b.api(r, int64(slices.Index(ordered, r)+1)), nil
+	r := *old
+	if !b.apply(&r, w) {
+		return old, false
+	}
+	r.Writes++
+	r.Updated = now
+	orKeep(&r.Metadata, w.metadata)
+	orKeep(&r.Username, w.username)
+	return &r, true
+}
+
+// rank is the place that a record has or would have, from 1.
+func (b *board) rank(r *record) int64 {
+	rank := int64(1)
+	for owner, o := range b.Records {
+		if owner != r.Owner && b.compare(o, r) < 0 {
+			rank++
+		}
+	}
+	return rank
 }
 
 func orKeep(to *string, v string) {
@@ -123,13 +149,15 @@ func (b *board) ordered() []*record {
 	for _, r := range b.Records {
 		out = append(out, r)
 	}
-	slices.SortFunc(out, func(x, y *record) int {
-		if !b.Ascending {
-			x, y = y, x
-		}
-		return cmp.Or(cmp.Compare(x.Score, y.Score), cmp.Compare(x.Subscore, y.Subscore), strings.Compare(x.Owner, y.Owner))
-	})
+	slices.SortFunc(out, b.compare)
 	return out
+}
+
+func (b *board) compare(x, y *record) int {
+	if !b.Ascending {
+		x, y = y, x
+	}
+	return cmp.Or(cmp.Compare(x.Score, y.Score), cmp.Compare(x.Subscore, y.Subscore), strings.Compare(x.Owner, y.Owner))
 }
 
 func (b *board) api(r *record, rank int64) *api.LeaderboardRecord {
@@ -144,29 +172,41 @@ func (b *board) api(r *record, rank int64) *api.LeaderboardRecord {
 	return out
 }
 
-// listRecords returns a page of a board, the records of the owners, and the number of all records.
-func (s *store) listRecords(id string, owners []string, limit int, cursor string) (*api.LeaderboardRecordList, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.boards[id]
-	if b == nil {
-		return nil, runtime.ErrLeaderboardNotFound
-	}
-	ordered := b.ordered()
-	from, to, err := pageOf(cursor, limit, len(ordered))
+// viewBoard reads one board.
+func (s *store) viewBoard(ctx context.Context, id string, f func(*board) (*api.LeaderboardRecordList, error)) (out *api.LeaderboardRecordList, err error) {
+	err = s.view(ctx, opLeaderboard, func() error {
+		b := s.boards[id]
+		if b == nil {
+			return runtime.ErrLeaderboardNotFound
+		}
+		out, err = f(b)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := b.page(ordered, from, to)
-	if limit == 0 {
-		out.NextCursor, out.PrevCursor = "", ""
-	}
-	for i, r := range ordered {
-		if slices.Contains(owners, r.Owner) {
-			out.OwnerRecords = append(out.OwnerRecords, b.api(r, int64(i+1)))
-		}
-	}
 	return out, nil
+}
+
+// listRecords returns a page of a board, the records of the owners, and the number of all records.
+func (s *store) listRecords(ctx context.Context, id string, owners []string, limit int, cursor string) (*api.LeaderboardRecordList, error) {
+	return s.viewBoard(ctx, id, func(b *board) (*api.LeaderboardRecordList, error) {
+		ordered := b.ordered()
+		from, to, err := pageOf(cursor, limit, len(ordered))
+		if err != nil {
+			return nil, err
+		}
+		out := b.page(ordered, from, to)
+		if limit == 0 {
+			out.NextCursor, out.PrevCursor = "", ""
+		}
+		for i, r := range ordered {
+			if slices.Contains(owners, r.Owner) {
+				out.OwnerRecords = append(out.OwnerRecords, b.api(r, int64(i+1)))
+			}
+		}
+		return out, nil
+	})
 }
 
 // page returns records from one index to another, with cursors to what is before and after.
@@ -209,20 +249,18 @@ func pageOf(cursor string, limit, count int) (from, to int, err error) {
 }
 
 // recordsAround returns at most limit records around an owner's: as many above it as fit, but half of them below.
-func (s *store) recordsAround(id, owner string, limit int, cursor string) (*api.LeaderboardRecordList, error) {
+func (s *store) recordsAround(ctx context.Context, id, owner string, limit int, cursor string) (*api.LeaderboardRecordList, error) {
 	if cursor != "" {
-		return s.listRecords(id, nil, limit, cursor)
+		return s.listRecords(ctx, id, nil, limit, cursor)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.boards[id]
-	if b == nil {
-		return nil, runtime.ErrLeaderboardNotFound
-	}
+	return s.viewBoard(ctx, id, func(b *board) (*api.LeaderboardRecordList, error) { return b.around(owner, limit), nil })
+}
+
+func (b *board) around(owner string, limit int) *api.LeaderboardRecordList {
 	ordered := b.ordered()
 	at := slices.IndexFunc(ordered, func(r *record) bool { return r.Owner == owner })
 	if at < 0 {
-		return &api.LeaderboardRecordList{}, nil
+		return &api.LeaderboardRecordList{}
 	}
 	above := min(at, limit)
 	below := limit / 2
@@ -234,20 +272,21 @@ func (s *store) recordsAround(id, owner string, limit int, cursor string) (*api.
 	if above < below {
 		from = at - above
 	}
-	return b.page(ordered, from, min(from+limit, last+1)), nil
+	return b.page(ordered, from, min(from+limit, last+1))
 }
 
-func (s *store) deleteRecord(id, owner string, authoritative bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.boards[id]
-	if b == nil {
-		return runtime.ErrLeaderboardNotFound
-	}
-	if b.Authoritative && !authoritative {
-		return fail(codePermissionDenied, "Leaderboard only allows authoritative score deletions.")
-	}
-	delete(b.Records, owner)
-	s.changed()
-	return nil
+func (s *store) deleteRecord(ctx context.Context, id, owner string, authoritative bool) error {
+	return s.update(ctx, opLeaderboard, func(t *tx) error {
+		b := t.boards[id]
+		if b == nil {
+			return runtime.ErrLeaderboardNotFound
+		}
+		if b.Authoritative && !authoritative {
+			return fail(codePermissionDenied, "Leaderboard only allows authoritative score deletions.")
+		}
+		if b.Records[owner] != nil {
+			t.putRecord(id, owner, nil)
+		}
+		return nil
+	})
 }

@@ -35,24 +35,24 @@ func checkModuleID(id, username string, shortest int) error {
 	return nil
 }
 
-func (n *nakama) AuthenticateDevice(_ context.Context, id, username string, create bool) (string, string, bool, error) {
+func (n *nakama) AuthenticateDevice(ctx context.Context, id, username string, create bool) (string, string, bool, error) {
 	if err := checkModuleID(id, username, 10); err != nil {
 		return "", "", false, err
 	}
-	u, created, err := n.srv.store.authenticateDevice(id, username, create)
+	u, created, err := n.srv.store.authenticateDevice(ctx, id, username, create)
 	return u.ID, u.Username, created, asGRPC(err)
 }
 
-func (n *nakama) AuthenticateCustom(_ context.Context, id, username string, create bool) (string, string, bool, error) {
+func (n *nakama) AuthenticateCustom(ctx context.Context, id, username string, create bool) (string, string, bool, error) {
 	if err := checkModuleID(id, username, 6); err != nil {
 		return "", "", false, err
 	}
-	u, created, err := n.srv.store.authenticateCustom(id, username, create)
+	u, created, err := n.srv.store.authenticateCustom(ctx, id, username, create)
 	return u.ID, u.Username, created, asGRPC(err)
 }
 
-func (n *nakama) AuthenticateEmail(_ context.Context, email, password, username string, create bool) (string, string, bool, error) {
-	u, created, err := n.srv.store.authenticateEmail(email, password, username, create)
+func (n *nakama) AuthenticateEmail(ctx context.Context, email, password, username string, create bool) (string, string, bool, error) {
+	u, created, err := n.srv.store.authenticateEmail(ctx, email, password, username, create)
 	return u.ID, u.Username, created, asGRPC(err)
 }
 
@@ -73,32 +73,35 @@ func (n *nakama) AuthenticateTokenGenerate(userID, username string, exp int64, v
 	return token, exp, nil
 }
 
-func (n *nakama) AccountGetId(_ context.Context, userID string) (*api.Account, error) {
+func (n *nakama) AccountGetId(ctx context.Context, userID string) (*api.Account, error) {
 	id, err := uuid.FromString(userID)
 	if err != nil {
 		return nil, errors.New("invalid user id")
 	}
-	u, ok := n.srv.store.user(id.String())
+	u, ok, err := n.srv.store.user(ctx, id.String())
+	if err != nil {
+		return nil, err
+	}
 	if !ok {
 		return nil, errAccountNotFound
 	}
 	return u.account(n.srv.online(u.ID)), nil
 }
 
-func (n *nakama) AccountsGetId(_ context.Context, userIDs, deviceIDs []string) ([]*api.Account, error) {
+func (n *nakama) AccountsGetId(ctx context.Context, userIDs, deviceIDs []string) ([]*api.Account, error) {
 	ids, err := canonical(userIDs)
 	if err != nil {
 		return nil, err
 	}
-	out := []*api.Account{}
-	for _, u := range n.srv.store.usersByIDOrName(ids, nil) {
-		out = append(out, u.account(n.srv.online(u.ID)))
+	found, err := n.srv.store.usersThat(ctx, func(u *user) bool {
+		return slices.Contains(ids, u.ID) || slices.ContainsFunc(u.Devices, func(d string) bool { return slices.Contains(deviceIDs, d) })
+	})
+	if err != nil {
+		return nil, err
 	}
-	for _, d := range deviceIDs {
-		u, _, err := n.srv.store.authenticate("", false, func(u *user) bool { return slices.Contains(u.Devices, d) }, nil)
-		if err == nil && !slices.Contains(ids, u.ID) {
-			out = append(out, u.account(n.srv.online(u.ID)))
-		}
+	out := []*api.Account{}
+	for _, u := range found {
+		out = append(out, u.account(n.srv.online(u.ID)))
 	}
 	return out, nil
 }
@@ -115,65 +118,69 @@ func canonical(ids []string) ([]string, error) {
 	return out, nil
 }
 
-func (n *nakama) UsersGetId(_ context.Context, userIDs []string, _ []string) ([]*api.User, error) {
+func (n *nakama) UsersGetId(ctx context.Context, userIDs []string, _ []string) ([]*api.User, error) {
 	ids, err := canonical(userIDs)
 	if err != nil {
 		return nil, err
 	}
-	return n.users(ids, nil), nil
+	return n.users(ctx, ids, nil)
 }
 
-func (n *nakama) UsersGetUsername(_ context.Context, usernames []string) ([]*api.User, error) {
+func (n *nakama) UsersGetUsername(ctx context.Context, usernames []string) ([]*api.User, error) {
 	if slices.Contains(usernames, "") {
 		return nil, errors.New("each username must be a string")
 	}
-	return n.users(nil, usernames), nil
+	return n.users(ctx, nil, usernames)
 }
 
-func (n *nakama) users(ids, names []string) []*api.User {
+func (n *nakama) users(ctx context.Context, ids, names []string) ([]*api.User, error) {
+	found, err := n.srv.store.usersByIDOrName(ctx, ids, names)
+	if err != nil {
+		return nil, err
+	}
 	out := []*api.User{}
-	for _, u := range n.srv.store.usersByIDOrName(ids, names) {
+	for _, u := range found {
 		out = append(out, u.api(n.srv.online(u.ID)))
 	}
-	return out
+	return out, nil
 }
 
-func (n *nakama) AccountUpdateId(_ context.Context, userID, username string, metadata map[string]any, displayName, timezone, location, langTag, avatarURL string) error {
-	return n.updateAccount(&runtime.AccountUpdate{
+func (n *nakama) AccountUpdateId(ctx context.Context, userID, username string, metadata map[string]any, displayName, timezone, location, langTag, avatarURL string) error {
+	return n.updateAccount(ctx, &runtime.AccountUpdate{
 		UserID: userID, Username: username, Metadata: metadata, DisplayName: displayName, Timezone: timezone,
 		Location: location, LangTag: langTag, AvatarUrl: avatarURL,
 	})
 }
 
-func (n *nakama) updateAccount(u *runtime.AccountUpdate) error {
-	id, c, err := accountChangeOf(u)
+func (n *nakama) updateAccount(ctx context.Context, u *runtime.AccountUpdate) error {
+	c, err := accountChangeOf(u)
 	if err != nil {
 		return err
 	}
-	return n.srv.store.updateAccount(id, c)
+	return n.srv.store.updateAccount(ctx, c)
 }
 
-func accountChangeOf(u *runtime.AccountUpdate) (string, accountChange, error) {
+func accountChangeOf(u *runtime.AccountUpdate) (accountChange, error) {
 	id, err := uuid.FromString(u.UserID)
 	if err != nil {
-		return "", accountChange{}, errors.New("expects user ID to be a valid identifier")
+		return accountChange{}, errors.New("expects user ID to be a valid identifier")
 	}
 	c := accountChange{
-		username: u.Username, display: notEmpty(u.DisplayName), zone: notEmpty(u.Timezone),
+		user: id.String(), username: u.Username, display: notEmpty(u.DisplayName), zone: notEmpty(u.Timezone),
 		location: notEmpty(u.Location), lang: notEmpty(u.LangTag), avatar: notEmpty(u.AvatarUrl),
 	}
 	if u.Metadata != nil {
 		raw, err := json.Marshal(u.Metadata)
 		if err != nil {
-			return "", accountChange{}, fmt.Errorf("error encoding metadata: %v", err)
+			return accountChange{}, fmt.Errorf("error encoding metadata: %v", err)
 		}
 		text, err := normalizeJSON(string(raw))
 		if err != nil {
-			return "", accountChange{}, err
+			return accountChange{}, err
 		}
 		c.metadata = &text
 	}
-	return id.String(), c, nil
+	return c, nil
 }
 
 func notEmpty(s string) *string {
@@ -183,17 +190,17 @@ func notEmpty(s string) *string {
 	return &s
 }
 
-func (n *nakama) AccountDeleteId(_ context.Context, userID string, _ bool) error {
+func (n *nakama) AccountDeleteId(ctx context.Context, userID string, _ bool) error {
 	id, err := uuid.FromString(userID)
 	if err != nil {
 		return errors.New("expects user ID to be a valid identifier")
 	}
-	return n.srv.deleteAccount(id)
+	return n.srv.deleteAccount(ctx, id)
 }
 
 // deleteAccount removes a user with all that is theirs, voids their tokens and closes their sockets.
-func (s *Server) deleteAccount(id uuid.UUID) error {
-	found, err := s.store.deleteAccount(id.String())
+func (s *Server) deleteAccount(ctx context.Context, id uuid.UUID) error {
+	found, err := s.store.deleteAccount(ctx, id.String())
 	if err != nil || !found {
 		return err
 	}
@@ -204,12 +211,14 @@ func (s *Server) deleteAccount(id uuid.UUID) error {
 	return nil
 }
 
-func (n *nakama) UsersBanId(_ context.Context, userIDs []string) error {
+func (n *nakama) UsersBanId(ctx context.Context, userIDs []string) error {
 	ids, err := canonical(userIDs)
 	if err != nil {
 		return err
 	}
-	n.srv.store.setBanned(ids, true)
+	if err := n.srv.store.setBanned(ctx, ids, true); err != nil {
+		return err
+	}
 	for _, raw := range ids {
 		id := uuid.FromStringOrNil(raw)
 		n.srv.tokens.voidUser(id)
@@ -218,16 +227,15 @@ func (n *nakama) UsersBanId(_ context.Context, userIDs []string) error {
 	return nil
 }
 
-func (n *nakama) UsersUnbanId(_ context.Context, userIDs []string) error {
+func (n *nakama) UsersUnbanId(ctx context.Context, userIDs []string) error {
 	ids, err := canonical(userIDs)
 	if err != nil {
 		return err
 	}
-	n.srv.store.setBanned(ids, false)
-	return nil
+	return n.srv.store.setBanned(ctx, ids, false)
 }
 
-func (n *nakama) FriendsList(_ context.Context, userID string, limit int, state *int, cursor string) ([]*api.Friend, string, error) {
+func (n *nakama) FriendsList(ctx context.Context, userID string, limit int, state *int, cursor string) ([]*api.Friend, string, error) {
 	id, err := uuid.FromString(userID)
 	if err != nil {
 		return nil, "", errors.New("expects user ID to be a valid identifier")
@@ -238,5 +246,5 @@ func (n *nakama) FriendsList(_ context.Context, userID string, limit int, state 
 	if state != nil && (*state < friendMutual || *state > friendBlocked) {
 		return nil, "", errors.New("expects state to be 0-3")
 	}
-	return n.srv.store.listFriends(id.String(), limit, state, cursor, n.srv.online)
+	return n.srv.store.listFriends(ctx, id.String(), limit, state, cursor, n.srv.online)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/heroiclabs/nakama-common/api"
 )
 
-func (n *nakama) LeaderboardCreate(_ context.Context, id string, authoritative bool, sortOrder, operator, resetSchedule string, metadata map[string]any, _ bool) error {
+func (n *nakama) LeaderboardCreate(ctx context.Context, id string, authoritative bool, sortOrder, operator, resetSchedule string, metadata map[string]any, _ bool) error {
 	if id == "" {
 		return errors.New("expects a leaderboard ID string")
 	}
@@ -38,19 +38,17 @@ func (n *nakama) LeaderboardCreate(_ context.Context, id string, authoritative b
 	if resetSchedule != "" {
 		n.srv.cfg.Logger.Warn("Leaderboard %s is never reset: schedules are not in the local host", id)
 	}
-	n.srv.store.createBoard(b)
-	return nil
+	return n.srv.store.createBoard(ctx, b)
 }
 
-func (n *nakama) LeaderboardDelete(_ context.Context, id string) error {
+func (n *nakama) LeaderboardDelete(ctx context.Context, id string) error {
 	if id == "" {
 		return errors.New("expects a leaderboard ID string")
 	}
-	n.srv.store.deleteBoard(id)
-	return nil
+	return n.srv.store.deleteBoard(ctx, id)
 }
 
-func (n *nakama) LeaderboardRecordWrite(_ context.Context, id, ownerID, username string, score, subscore int64, metadata map[string]any, overrideOperator *int) (*api.LeaderboardRecord, error) {
+func (n *nakama) LeaderboardRecordWrite(ctx context.Context, id, ownerID, username string, score, subscore int64, metadata map[string]any, overrideOperator *int) (*api.LeaderboardRecord, error) {
 	if id == "" {
 		return nil, errors.New("expects a leaderboard ID string")
 	}
@@ -74,7 +72,7 @@ func (n *nakama) LeaderboardRecordWrite(_ context.Context, id, ownerID, username
 			return nil, err
 		}
 	}
-	return n.srv.store.writeRecord(w, true)
+	return n.srv.store.writeRecord(ctx, w, true)
 }
 
 func operatorName(o api.Operator) (string, error) {
@@ -93,7 +91,7 @@ func operatorName(o api.Operator) (string, error) {
 	return "", errors.New("invalid operator")
 }
 
-func (n *nakama) LeaderboardRecordsList(_ context.Context, id string, ownerIDs []string, limit int, cursor string, expiry int64) (records, ownerRecords []*api.LeaderboardRecord, nextCursor, prevCursor string, err error) {
+func (n *nakama) LeaderboardRecordsList(ctx context.Context, id string, ownerIDs []string, limit int, cursor string, expiry int64) (records, ownerRecords []*api.LeaderboardRecord, nextCursor, prevCursor string, err error) {
 	if id == "" {
 		return nil, nil, "", "", errors.New("expects a leaderboard ID string")
 	}
@@ -107,14 +105,14 @@ func (n *nakama) LeaderboardRecordsList(_ context.Context, id string, ownerIDs [
 	if expiry < 0 {
 		return nil, nil, "", "", errors.New("expects expiry to equal or greater than 0")
 	}
-	list, err := n.srv.store.listRecords(id, owners, limit, cursor)
+	list, err := n.srv.store.listRecords(ctx, id, owners, limit, cursor)
 	if err != nil {
 		return nil, nil, "", "", err
 	}
 	return list.Records, list.OwnerRecords, list.NextCursor, list.PrevCursor, nil
 }
 
-func (n *nakama) LeaderboardRecordDelete(_ context.Context, id, ownerID string) error {
+func (n *nakama) LeaderboardRecordDelete(ctx context.Context, id, ownerID string) error {
 	if id == "" {
 		return errors.New("expects a leaderboard ID string")
 	}
@@ -122,5 +120,5 @@ func (n *nakama) LeaderboardRecordDelete(_ context.Context, id, ownerID string) 
 	if err != nil {
 		return errors.New("expects owner ID to be a valid identifier")
 	}
-	return n.srv.store.deleteRecord(id, owner.String(), true)
+	return n.srv.store.deleteRecord(ctx, id, owner.String(), true)
 }

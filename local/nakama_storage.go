@@ -64,20 +64,20 @@ func readsOf(in []*runtime.StorageRead) ([]objectKey, error) {
 	return out, nil
 }
 
-func (n *nakama) StorageRead(_ context.Context, reads []*runtime.StorageRead) ([]*api.StorageObject, error) {
+func (n *nakama) StorageRead(ctx context.Context, reads []*runtime.StorageRead) ([]*api.StorageObject, error) {
 	keys, err := readsOf(reads)
 	if err != nil {
 		return nil, err
 	}
-	return n.srv.store.readObjects("", keys)
+	return n.srv.store.readObjects(ctx, "", keys)
 }
 
-func (n *nakama) StorageWrite(_ context.Context, writes []*runtime.StorageWrite) ([]*api.StorageObjectAck, error) {
+func (n *nakama) StorageWrite(ctx context.Context, writes []*runtime.StorageWrite) ([]*api.StorageObjectAck, error) {
 	ops, err := writesOf(writes)
 	if err != nil {
 		return nil, err
 	}
-	return n.srv.store.transact(true, ops, nil)
+	return n.srv.store.writeObjects(ctx, true, ops)
 }
 
 func (n *nakama) StorageWriteRetry(ctx context.Context, reads []*runtime.StorageRead, updateFn func(objects []*api.StorageObject) ([]*runtime.StorageWrite, error), maxRetries int) ([]*api.StorageObjectAck, error) {
@@ -103,16 +103,15 @@ func (n *nakama) StorageWriteRetry(ctx context.Context, reads []*runtime.Storage
 	return nil, runtime.ErrStorageWriteExhaustedRetries
 }
 
-func (n *nakama) StorageDelete(_ context.Context, deletes []*runtime.StorageDelete) error {
+func (n *nakama) StorageDelete(ctx context.Context, deletes []*runtime.StorageDelete) error {
 	ops, err := deletesOf(deletes)
 	if err != nil {
 		return err
 	}
-	_, err = n.srv.store.transact(true, nil, ops)
-	return err
+	return n.srv.store.deleteObjects(ctx, true, ops)
 }
 
-func (n *nakama) StorageList(_ context.Context, callerID, userID, collection string, limit int, cursor string) ([]*api.StorageObject, string, error) {
+func (n *nakama) StorageList(ctx context.Context, callerID, userID, collection string, limit int, cursor string) ([]*api.StorageObject, string, error) {
 	if callerID != "" {
 		id, err := uuid.FromString(callerID)
 		if err != nil {
@@ -133,11 +132,11 @@ func (n *nakama) StorageList(_ context.Context, callerID, userID, collection str
 	if limit < 0 {
 		return nil, "", errors.New("limit must not be negative")
 	}
-	return n.srv.store.listObjects(callerID, userID, collection, limit, cursor)
+	return n.srv.store.listObjects(ctx, callerID, userID, collection, limit, cursor)
 }
 
 // MultiUpdate changes accounts and storage in one transaction. Wallets are not in the local host.
-func (n *nakama) MultiUpdate(_ context.Context, accountUpdates []*runtime.AccountUpdate, storageWrites []*runtime.StorageWrite, storageDeletes []*runtime.StorageDelete, walletUpdates []*runtime.WalletUpdate, _ bool) ([]*api.StorageObjectAck, []*runtime.WalletUpdateResult, error) {
+func (n *nakama) MultiUpdate(ctx context.Context, accountUpdates []*runtime.AccountUpdate, storageWrites []*runtime.StorageWrite, storageDeletes []*runtime.StorageDelete, walletUpdates []*runtime.WalletUpdate, _ bool) ([]*api.StorageObjectAck, []*runtime.WalletUpdateResult, error) {
 	if len(walletUpdates) != 0 {
 		return nil, nil, errUnsupported("wallets")
 	}
@@ -149,33 +148,27 @@ func (n *nakama) MultiUpdate(_ context.Context, accountUpdates []*runtime.Accoun
 	if err != nil {
 		return nil, nil, err
 	}
-	s := n.srv.store
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	undo := map[string]user{}
-	revert := func() {
-		for id, u := range undo {
-			*s.users[id] = u
-		}
-	}
+	changes := make([]accountChange, 0, len(accountUpdates))
 	for _, u := range accountUpdates {
-		id, c, err := accountChangeOf(u)
-		if err == nil {
-			if old := s.users[id]; old != nil {
-				if _, there := undo[id]; !there {
-					undo[id] = *old
-				}
-			}
-			err = s.updateAccountLocked(id, c)
-		}
+		c, err := accountChangeOf(u)
 		if err != nil {
-			revert()
 			return nil, nil, err
 		}
+		changes = append(changes, c)
 	}
-	acks, err := s.transactLocked(true, writes, deletes)
+	var acks []*api.StorageObjectAck
+	err = n.srv.store.update(ctx, opMulti, func(t *tx) error {
+		for _, c := range changes {
+			if err := t.updateAccount(c); err != nil {
+				return err
+			}
+		}
+		if acks, err = t.writeObjects(true, writes); err != nil {
+			return err
+		}
+		return t.deleteObjects(true, deletes)
+	})
 	if err != nil {
-		revert()
 		return nil, nil, err
 	}
 	return acks, []*runtime.WalletUpdateResult{}, nil

@@ -24,14 +24,18 @@ func (p *pipeline) rpc(ctx context.Context, s *session, in *rtapi.Envelope) (boo
 	return reply(s, &rtapi.Envelope{Cid: in.Cid, Message: &rtapi.Envelope_Rpc{Rpc: &api.Rpc{Id: req.Id, Payload: result}}})
 }
 
-func (p *pipeline) statusFollow(_ context.Context, s *session, in *rtapi.Envelope) (bool, *rtapi.Envelope) {
+func (p *pipeline) statusFollow(ctx context.Context, s *session, in *rtapi.Envelope) (bool, *rtapi.Envelope) {
 	req := in.GetStatusFollow()
 	ids, ok := userIDs(s, in.Cid, req.UserIds)
 	if !ok {
 		return false, nil
 	}
+	found, err := p.srv.store.usersByIDOrName(ctx, ids, req.Usernames)
+	if err != nil {
+		return refuse(s, in.Cid, rtapi.Error_RUNTIME_EXCEPTION, "Could not check users")
+	}
 	var follow []uuid.UUID
-	for _, u := range p.srv.store.usersByIDOrName(ids, req.Usernames) {
+	for _, u := range found {
 		if id := uuid.FromStringOrNil(u.ID); id != s.userID {
 			follow = append(follow, id)
 		}

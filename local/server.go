@@ -55,11 +55,17 @@ func New(cfg Config, init InitModule) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, module: newModule(), sessions: newSessions(), status: newStatusFollowers(), tokens: newTokens(cfg), metrics: newMetrics()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	store, err := newStore(cfg)
-	if err != nil {
-		return nil, err
+	if cfg.Database != nil && cfg.StateFile != "" {
+		return nil, errors.New("a server with a Database takes no StateFile")
 	}
-	s.store = store
+	db := cfg.Database
+	var err error
+	if db == nil {
+		if db, err = OpenDatabase(cfg.StateFile); err != nil {
+			return nil, err
+		}
+	}
+	s.store = &store{Database: db, faults: cfg.Faults}
 	s.tracker = newTracker(cfg, s.sessions)
 	s.router = &router{sessions: s.sessions, logger: cfg.Logger}
 	s.pipeline = &pipeline{srv: s}
@@ -85,9 +91,6 @@ func (s *Server) run() {
 	s.background(s.matches.index.run)
 	s.background(func() { s.tracker.run(s.ctx, s.matches, s.status, s.router) })
 	go s.matchmaker.run(s.ctx) // not awaited: a hook of the module may hang in it
-	s.background(func() {
-		s.store.run(s.ctx.Done(), func(err error) { s.cfg.Logger.Error("%v", err) })
-	})
 }
 
 func (s *Server) background(f func()) {

@@ -77,7 +77,14 @@ func (s *Server) flushSockets() {
 	}
 }
 
-// halt stops everything at once and saves the state.
+// Kill ends the server as nearly as a process can kill a part of itself: the database refuses the module from now on,
+// neither MatchTerminate nor the shutdown hook runs, sockets end. The module's own goroutines live on, without effect.
+func (s *Server) Kill() {
+	s.store.end()
+	s.shutdown.Do(func() { _ = s.halt() }) // a killed process reports nothing
+}
+
+// halt stops everything at once. A database that is the server's own is closed.
 func (s *Server) halt() error {
 	s.matches.stopAll()
 	s.flushSockets()
@@ -89,5 +96,9 @@ func (s *Server) halt() error {
 		c.close("", runtime.PresenceReasonDisconnect)
 	}
 	s.loops.Wait()
-	return s.store.save()
+	s.store.end()
+	if s.cfg.Database != nil {
+		return nil
+	}
+	return s.store.Close()
 }

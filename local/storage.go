@@ -1,6 +1,8 @@
 package local
 
 import (
+	"cmp"
+	"context"
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/hex"
@@ -19,6 +21,10 @@ import (
 
 // objectKey names a storage object.
 type objectKey struct{ Collection, Key, User string }
+
+func (k objectKey) compare(o objectKey) int {
+	return cmp.Or(strings.Compare(k.Collection, o.Collection), strings.Compare(k.Key, o.Key), strings.Compare(k.User, o.User))
+}
 
 // object is a stored value. Read is 0 nobody, 1 owner, 2 everybody; Write is 0 nobody, 1 owner. The module may do all.
 type object struct {
@@ -60,20 +66,21 @@ func checkValue(v string) bool {
 }
 
 // readObjects returns the objects that exist and that the caller may read; caller "" is the module.
-func (s *store) readObjects(callerID string, keys []objectKey) ([]*api.StorageObject, error) {
-	if err := s.faults.storage("read"); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *store) readObjects(ctx context.Context, callerID string, keys []objectKey) ([]*api.StorageObject, error) {
 	out := []*api.StorageObject{}
-	seen := map[objectKey]bool{}
-	for _, k := range keys {
-		o := s.objects[k]
-		if o != nil && !seen[k] && o.readableBy(callerID) {
-			out = append(out, o.api())
+	err := s.view(ctx, opRead, func() error {
+		seen := map[objectKey]bool{}
+		for _, k := range keys {
+			o := s.objects[k]
+			if o != nil && !seen[k] && o.readableBy(callerID) {
+				out = append(out, o.api())
+			}
+			seen[k] = true
 		}
-		seen[k] = true
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -82,70 +89,79 @@ func (o *object) readableBy(callerID string) bool {
 	return callerID == "" || o.Read == 2 || (o.Read == 1 && o.User == callerID)
 }
 
-// transact writes and deletes all of it or nothing.
-func (s *store) transact(authoritative bool, writes []objectWrite, deletes []objectDelete) ([]*api.StorageObjectAck, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.transactLocked(authoritative, writes, deletes)
+// writeObjects writes all of it or nothing.
+func (s *store) writeObjects(ctx context.Context, authoritative bool, writes []objectWrite) (acks []*api.StorageObjectAck, err error) {
+	err = s.update(ctx, opWrite, func(t *tx) error {
+		acks, err = t.writeObjects(authoritative, writes)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return acks, nil
 }
 
-func (s *store) transactLocked(authoritative bool, writes []objectWrite, deletes []objectDelete) ([]*api.StorageObjectAck, error) {
-	before := map[objectKey]*object{}
-	for _, w := range writes {
-		before[w.key] = s.objects[w.key]
-	}
-	for _, d := range deletes {
-		before[d.key] = s.objects[d.key]
-	}
-	acks, err := s.applyLocked(authoritative, writes, deletes)
-	if err == nil {
-		s.changed()
-		return acks, nil
-	}
-	for k, o := range before {
-		delete(s.objects, k)
-		if o != nil {
-			s.objects[k] = o
-		}
-	}
-	return nil, err
+// deleteObjects deletes all of it or nothing.
+func (s *store) deleteObjects(ctx context.Context, authoritative bool, deletes []objectDelete) error {
+	return s.update(ctx, opDelete, func(t *tx) error { return t.deleteObjects(authoritative, deletes) })
 }
 
-func (s *store) applyLocked(authoritative bool, writes []objectWrite, deletes []objectDelete) ([]*api.StorageObjectAck, error) {
-	acks := make([]*api.StorageObjectAck, 0, len(writes))
-	for _, w := range writes {
-		o, err := s.writeLocked(authoritative, w)
+// writeObjects returns the acknowledgements in the order of the writes, but the error of the first write by key.
+func (t *tx) writeObjects(authoritative bool, writes []objectWrite) ([]*api.StorageObjectAck, error) {
+	order := make([]int, len(writes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return writes[a].key.compare(writes[b].key) })
+	acks := make([]*api.StorageObjectAck, len(writes))
+	for _, i := range order {
+		o, err := t.writeObject(authoritative, writes[i])
 		if err != nil {
 			return nil, err
 		}
-		acks = append(acks, &api.StorageObjectAck{
+		acks[i] = &api.StorageObjectAck{
 			Collection: o.Collection, Key: o.Key, UserId: o.User, Version: o.Version,
 			CreateTime: timestamppb.New(time.UnixMicro(o.Created)), UpdateTime: timestamppb.New(time.UnixMicro(o.Updated)),
-		})
-	}
-	for _, d := range deletes {
-		if err := s.deleteLocked(authoritative, d); err != nil {
-			return nil, err
 		}
 	}
 	return acks, nil
 }
 
-func (s *store) writeLocked(authoritative bool, w objectWrite) (*object, error) {
-	if err := s.faults.storage("write"); err != nil {
+func (t *tx) deleteObjects(authoritative bool, deletes []objectDelete) error {
+	for _, d := range deletes {
+		o := t.object(d.key)
+		if o == nil && authoritative && d.version == "" {
+			continue
+		}
+		if o == nil || (!authoritative && o.Write == 0) || (d.version != "" && d.version != o.Version) {
+			return errDeleteRejected
+		}
+		t.putObject(d.key, nil)
+	}
+	return nil
+}
+
+// refusal is why a write may not take the place of what is there, nil if it may.
+func (w *objectWrite) refusal(authoritative bool, old *object) error {
+	switch {
+	case old == nil && (w.version == "" || w.version == "*"):
+		return nil
+	case old == nil || w.version == "*":
+		return runtime.ErrStorageRejectedVersion
+	case !authoritative && old.Write != 1:
+		return runtime.ErrStorageRejectedPermission
+	case w.version != "" && old.Version != w.version:
+		return runtime.ErrStorageRejectedVersion
+	}
+	return nil
+}
+
+func (t *tx) writeObject(authoritative bool, w objectWrite) (*object, error) {
+	old := t.object(w.key)
+	if err := w.refusal(authoritative, old); err != nil {
 		return nil, err
 	}
-	old := s.objects[w.key]
-	switch {
-	case w.version == "*" && old != nil:
-		return nil, runtime.ErrStorageRejectedVersion
-	case w.version != "" && w.version != "*" && old == nil:
-		return nil, runtime.ErrStorageRejectedVersion
-	case old != nil && !authoritative && old.Write != 1:
-		return nil, runtime.ErrStorageRejectedPermission
-	case old != nil && w.version != "" && old.Version != w.version:
-		return nil, runtime.ErrStorageRejectedVersion
-	case s.users[w.key.User] == nil:
+	if t.user(w.key.User) == nil {
 		return nil, errors.New(`ERROR: insert or update on table "storage" violates foreign key constraint "storage_user_id_fkey" (SQLSTATE 23503)`)
 	}
 	value, err := normalizeJSON(w.value)
@@ -154,62 +170,50 @@ func (s *store) writeLocked(authoritative bool, w objectWrite) (*object, error) 
 	}
 	// The version is of the text as it was sent, although the value is kept normalised.
 	sum := md5.Sum([]byte(w.value))
+	version := hex.EncodeToString(sum[:])
+	if old != nil && w.version == "" && old.Version == version && old.Read == w.read && old.Write == w.write {
+		return old, nil // not even its time changes
+	}
 	now := time.Now().UnixMicro()
 	o := &object{
 		Collection: w.key.Collection, Key: w.key.Key, User: w.key.User, Value: value,
-		Version: hex.EncodeToString(sum[:]), Read: w.read, Write: w.write, Created: now, Updated: now,
+		Version: version, Read: w.read, Write: w.write, Created: now, Updated: now,
 	}
 	if old != nil {
 		o.Created = old.Created
 	}
-	s.objects[w.key] = o
+	t.putObject(w.key, o)
 	return o, nil
 }
 
-func (s *store) deleteLocked(authoritative bool, d objectDelete) error {
-	if err := s.faults.storage("delete"); err != nil {
-		return err
-	}
-	o := s.objects[d.key]
-	if authoritative && d.version == "" {
-		delete(s.objects, d.key)
-		return nil
-	}
-	if o == nil || (!authoritative && o.Write == 0) || (d.version != "" && d.version != o.Version) {
-		return errDeleteRejected
-	}
-	delete(s.objects, d.key)
-	return nil
-}
-
 // listObjects lists a collection, of one owner or (owner "") of all, from a cursor on.
-func (s *store) listObjects(callerID, owner, collection string, limit int, cursor string) ([]*api.StorageObject, string, error) {
-	if err := s.faults.storage("list"); err != nil {
-		return nil, "", err
-	}
+func (s *store) listObjects(ctx context.Context, callerID, owner, collection string, limit int, cursor string) (out []*api.StorageObject, next string, err error) {
 	after, err := decodeCursor(cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var found []*object
-	for _, o := range s.objects {
-		if o.Collection == collection && o.listable(callerID, owner) && o.cursor() > after {
-			found = append(found, o)
+	err = s.view(ctx, opList, func() error {
+		var found []*object
+		for _, o := range s.objects {
+			if o.Collection == collection && o.listable(callerID, owner) && o.cursor() > after {
+				found = append(found, o)
+			}
 		}
-	}
-	slices.SortFunc(found, func(a, b *object) int { return strings.Compare(a.cursor(), b.cursor()) })
-	next := ""
-	if limit = max(limit, 0); len(found) > limit {
-		found = found[:limit]
-		if limit > 0 {
-			next = base64.RawURLEncoding.EncodeToString([]byte(found[limit-1].cursor()))
+		slices.SortFunc(found, func(a, b *object) int { return strings.Compare(a.cursor(), b.cursor()) })
+		if limit = max(limit, 0); len(found) > limit {
+			found = found[:limit]
+			if limit > 0 {
+				next = base64.RawURLEncoding.EncodeToString([]byte(found[limit-1].cursor()))
+			}
 		}
-	}
-	out := make([]*api.StorageObject, 0, len(found))
-	for _, o := range found {
-		out = append(out, o.api())
+		out = make([]*api.StorageObject, 0, len(found))
+		for _, o := range found {
+			out = append(out, o.api())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, "", err
 	}
 	return out, next, nil
 }

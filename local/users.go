@@ -1,10 +1,12 @@
 package local
 
 import (
+	"context"
 	"crypto/pbkdf2"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	mathrand "math/rand/v2"
 	"regexp"
 	"slices"
@@ -86,56 +88,64 @@ func checkID(kind, id string, shortest int) error {
 }
 
 // authenticate finds the account that match accepts, or creates one that adopt has completed.
-func (s *store) authenticate(username string, create bool, match func(*user) bool, adopt func(*user)) (u user, created bool, err error) {
+func (s *store) authenticate(ctx context.Context, username string, create bool, match func(*user) bool, adopt func(*user)) (found user, created bool, err error) {
 	name, err := checkUsername(username)
 	if err != nil {
 		return user{}, false, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, u := range s.users {
-		if match(u) {
-			if u.Banned {
-				return user{}, false, fail(codePermissionDenied, "User account banned.")
+	err = s.update(ctx, opAccount, func(t *tx) error {
+		for _, u := range t.users {
+			if match(u) {
+				found = *u
+				return nil
 			}
-			return *u, false, nil
 		}
+		if !create {
+			return fail(codeNotFound, "User account not found.")
+		}
+		if t.userNamed(name) != nil {
+			return fail(codeAlreadyExists, "Username is already in use.")
+		}
+		found, created = user{
+			ID: uuid.Must(uuid.NewV4()).String(), Username: name, Lang: "en", Metadata: "{}",
+			Created: time.Now().Unix(), Updated: time.Now().Unix(),
+		}, true
+		adopt(&found)
+		kept := found
+		t.putUser(&kept)
+		return nil
+	})
+	var status *statusError
+	switch {
+	case errors.As(err, &status):
+		return user{}, false, err
+	case err != nil:
+		return user{}, false, fail(codeInternal, "Error finding or creating user account.")
+	case found.Banned:
+		return user{}, false, fail(codePermissionDenied, "User account banned.")
 	}
-	if !create {
-		return user{}, false, fail(codeNotFound, "User account not found.")
-	}
-	if s.byNameLocked(name) != nil {
-		return user{}, false, fail(codeAlreadyExists, "Username is already in use.")
-	}
-	n := &user{
-		ID: uuid.Must(uuid.NewV4()).String(), Username: name, Lang: "en", Metadata: "{}",
-		Created: time.Now().Unix(), Updated: time.Now().Unix(),
-	}
-	adopt(n)
-	s.users[n.ID] = n
-	s.changed()
-	return *n, true, nil
+	return found, created, nil
 }
 
-func (s *store) authenticateDevice(id, username string, create bool) (user, bool, error) {
+func (s *store) authenticateDevice(ctx context.Context, id, username string, create bool) (user, bool, error) {
 	if err := checkID("Device", id, 10); err != nil {
 		return user{}, false, err
 	}
-	return s.authenticate(username, create,
+	return s.authenticate(ctx, username, create,
 		func(u *user) bool { return slices.Contains(u.Devices, id) },
 		func(u *user) { u.Devices = []string{id} })
 }
 
-func (s *store) authenticateCustom(id, username string, create bool) (user, bool, error) {
+func (s *store) authenticateCustom(ctx context.Context, id, username string, create bool) (user, bool, error) {
 	if err := checkID("Custom", id, 6); err != nil {
 		return user{}, false, err
 	}
-	return s.authenticate(username, create,
+	return s.authenticate(ctx, username, create,
 		func(u *user) bool { return u.CustomID == id },
 		func(u *user) { u.CustomID = id })
 }
 
-func (s *store) authenticateEmail(email, password, username string, create bool) (user, bool, error) {
+func (s *store) authenticateEmail(ctx context.Context, email, password, username string, create bool) (user, bool, error) {
 	switch {
 	case email == "":
 	case badChars.MatchString(email):
@@ -155,7 +165,7 @@ func (s *store) authenticateEmail(email, password, username string, create bool)
 		}
 		create, match = false, func(u *user) bool { return u.Username == username && u.Email != "" }
 	}
-	u, created, err := s.authenticate(username, create, match, func(u *user) {
+	u, created, err := s.authenticate(ctx, username, create, match, func(u *user) {
 		u.Email = strings.ToLower(email)
 		u.PasswordSalt = make([]byte, 16)
 		rand.Read(u.PasswordSalt) // never fails

@@ -1,0 +1,455 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/heroiclabs/nakama-common/api"
+	"github.com/heroiclabs/nakama-common/runtime"
+	"github.com/stretchr/testify/require"
+)
+
+// open opens a database as a process does that finds another one's file; it is not closed.
+func open(t *testing.T, file string) *store {
+	t.Helper()
+	d, err := OpenDatabase(file)
+	require.NoError(t, err)
+	return &store{Database: d, faults: &Faults{}}
+}
+
+func (s *store) write(t *testing.T, key, value string) {
+	t.Helper()
+	_, err := s.writeObjects(context.Background(), true, []objectWrite{{key: objectKey{"c", key, systemUser}, value: value}})
+	require.NoError(t, err)
+}
+
+// values are the objects of the system's user in collection c by key, comma separated.
+func (s *store) values(t *testing.T) string {
+	t.Helper()
+	found, _, err := s.listObjects(context.Background(), "", systemUser, "c", 1000, "")
+	require.NoError(t, err)
+	var out []string
+	for _, o := range found {
+		out = append(out, o.Key+o.Value)
+	}
+	return strings.Join(out, ",")
+}
+
+// fill makes one change of every kind, and undoes some.
+func fill(t *testing.T, s *store) (ann, bob user) {
+	t.Helper()
+	ctx := context.Background()
+	var made []user
+	for _, name := range []string{"ann", "bob", "eve"} {
+		u, _, err := s.authenticateDevice(ctx, "device-of-"+name, name, true)
+		require.NoError(t, err)
+		made = append(made, u)
+		_, err = s.writeObjects(ctx, true, []objectWrite{{key: objectKey{"c", "own", u.ID}, value: `{}`}})
+		require.NoError(t, err)
+		require.NoError(t, s.createBoard(ctx, board{ID: "b", Operator: "set"}))
+		_, err = s.writeRecord(ctx, recordWrite{board: "b", owner: u.ID, username: name, score: 5}, true)
+		require.NoError(t, err)
+	}
+	ann, bob = made[0], made[1]
+	eve := made[2]
+	require.NoError(t, s.addFriends(ctx, ann.ID, made))
+	require.NoError(t, s.addFriends(ctx, bob.ID, []user{ann, eve}))
+	require.NoError(t, s.deleteFriends(ctx, bob.ID, []user{eve}))
+	found, err := s.deleteAccount(ctx, eve.ID)
+	require.NoError(t, err)
+	require.True(t, found)
+	name := "Bobby"
+	require.NoError(t, s.updateAccount(ctx, accountChange{user: bob.ID, display: &name}))
+	require.NoError(t, s.setBanned(ctx, []string{bob.ID}, true))
+	require.NoError(t, s.createBoard(ctx, board{ID: "gone", Operator: "set"}))
+	require.NoError(t, s.deleteBoard(ctx, "gone"))
+	_, err = s.writeRecord(ctx, recordWrite{board: "b", owner: ann.ID, score: 2}, true)
+	require.NoError(t, err)
+	require.NoError(t, s.deleteRecord(ctx, "b", bob.ID, true))
+	s.write(t, "x", `{"a": 1}`)
+	s.write(t, "y", `{}`)
+	require.NoError(t, s.deleteObjects(ctx, true, []objectDelete{{key: objectKey{"c", "y", systemUser}}}))
+	return ann, bob
+}
+
+func requireFilled(t *testing.T, s *store, ann, bob user) {
+	t.Helper()
+	ctx := context.Background()
+	require.Equal(t, `x{"a": 1}`, s.values(t))
+	require.Len(t, s.users, 3, "with the system's")
+	require.Len(t, s.objects, 3, "with each user's own")
+	require.Len(t, s.boards, 1)
+	require.Equal(t, "Bobby", s.users[bob.ID].DisplayName)
+	_, _, err := s.authenticateDevice(ctx, "device-of-bob", "", false)
+	require.ErrorContains(t, err, "banned")
+	list, err := s.listRecords(ctx, "b", nil, 10, "")
+	require.NoError(t, err)
+	require.Len(t, list.Records, 1)
+	require.Equal(t, ann.ID, list.Records[0].OwnerId)
+	require.Equal(t, "ann", list.Records[0].Username.Value)
+	require.Equal(t, []int64{2, 2}, []int64{list.Records[0].Score, int64(list.Records[0].NumScore)})
+	require.Equal(t, friendMutual, s.friends[ann.ID][bob.ID].State)
+	require.Len(t, s.friends[ann.ID], 1)
+	require.Len(t, s.friends[bob.ID], 1)
+}
+
+// TestDatabaseOutlivesItsProcess: what was answered is read from the file although nothing was closed, from the changes
+// as well as from the snapshot that the first reader has made of them.
+func TestDatabaseOutlivesItsProcess(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	s := open(t, file)
+	ann, bob := fill(t, s)
+	requireFilled(t, s, ann, bob)
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Greater(t, strings.Count(string(raw), "\n"), 10, "changes follow the snapshot")
+	requireFilled(t, open(t, file), ann, bob)
+	requireFilled(t, open(t, file), ann, bob)
+	raw, err = os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(raw), "\n"), "a start leaves a snapshot alone")
+}
+
+// TestDatabaseOfAnOldFile: the file was once a snapshot alone, indented and without a line's end.
+func TestDatabaseOfAnOldFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{
+ "Users": [
+  {"ID": "8a6a1cc4-0b1c-4f0f-8b6a-111111111111", "Username": "ann", "Devices": ["device-of-ann"]}
+ ],
+ "Objects": [
+  {"Collection": "c", "Key": "k", "User": "00000000-0000-0000-0000-000000000000", "Value": "{\"n\": 1}", "Version": "v"}
+ ],
+ "Boards": null,
+ "Friends": {}
+}`), 0o600))
+	s := open(t, file)
+	s.write(t, "l", `{}`)
+	s = open(t, file)
+	require.Equal(t, `k{"n": 1},l{}`, s.values(t))
+	u, created, err := s.authenticateDevice(context.Background(), "device-of-ann", "", true)
+	require.NoError(t, err)
+	require.False(t, created)
+	require.Equal(t, "ann", u.Username)
+}
+
+// TestDatabaseCutOff: a file may end anywhere in its last change, which is then lost alone; any other damage is found.
+func TestDatabaseCutOff(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "state.json")
+	s := open(t, file)
+	for i := range 3 {
+		s.write(t, fmt.Sprint(i), `{}`)
+	}
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	lines := strings.SplitAfter(string(raw), "\n")
+	require.Len(t, lines, 5, "a snapshot, three changes and the end")
+	last := len(raw) - len(lines[3])
+	at := func(content []byte) string {
+		other := filepath.Join(dir, "other.json")
+		require.NoError(t, os.WriteFile(other, content, 0o600))
+		return other
+	}
+	for cut := last; cut < len(raw); cut++ {
+		other := at(raw[:cut])
+		s := open(t, other)
+		require.Equal(t, "0{},1{}", s.values(t), "cut at %d", cut)
+		s.write(t, "z", `{}`)
+		require.Equal(t, "0{},1{},z{}", open(t, other).values(t))
+	}
+	for i := range raw[:last] {
+		damaged := append([]byte(nil), raw...)
+		damaged[i] ^= 1
+		if i > 0 && i < len(lines[0])-2 {
+			continue // a snapshot has no checksum, it must be JSON
+		}
+		other := at(damaged)
+		_, err := OpenDatabase(other)
+		require.ErrorContains(t, err, "the state file "+other+" is damaged at byte ", "byte %d", i)
+	}
+	damaged := append([]byte(nil), raw...)
+	damaged[last-3] ^= 1
+	_, err = OpenDatabase(at(damaged))
+	require.ErrorContains(t, err, fmt.Sprintf("damaged at byte %d: a line whose checksum is wrong", last-len(lines[2])))
+}
+
+// TestDatabaseThatCannotWrite: an operation whose change is not in the file fails and changes nothing.
+func TestDatabaseThatCannotWrite(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	s := open(t, file)
+	s.write(t, "k", `{}`)
+	readOnly, err := os.Open(file)
+	require.NoError(t, err)
+	s.journal.file.Close()
+	s.journal.file = readOnly
+	w := []objectWrite{{key: objectKey{"c", "k", systemUser}, value: `{"n":1}`}}
+	for range 2 {
+		_, err = s.writeObjects(context.Background(), true, w)
+		require.Error(t, err)
+		_, _, err = s.authenticateDevice(context.Background(), "device-of-ann", "", true)
+		require.EqualError(t, err, "Error finding or creating user account.")
+	}
+	require.Equal(t, "k{}", s.values(t))
+	require.Len(t, s.users, 1)
+}
+
+func TestDatabaseIsCompactedAsItGrows(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	s := open(t, file)
+	large := `{"x":"` + strings.Repeat("x", spare/10) + `"}`
+	for i := range 100 {
+		s.write(t, fmt.Sprint(i%2), fmt.Sprintf(`{"n":%d,%s`, i, large[1:]))
+	}
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Less(t, info.Size(), int64(3*spare))
+	require.Equal(t, s.values(t), open(t, file).values(t))
+}
+
+// The writer is the process that TestDatabaseKilled kills.
+const writerFile = "SET3D_TEST_WRITER_FILE"
+
+// TestDatabaseWriter is no test but the body of the writer. Each of its threads counts, in one transaction a step, and
+// says which step was answered.
+func TestDatabaseWriter(t *testing.T) {
+	file := os.Getenv(writerFile)
+	if file == "" {
+		t.Skip("only for TestDatabaseKilled")
+	}
+	s := open(t, file)
+	for thread := range 3 {
+		go func() {
+			for n := 1; ; n++ {
+				if err := writerStep(s, thread, n); err != nil {
+					panic(err)
+				}
+				fmt.Printf("done %d %d\n", thread, n)
+			}
+		}()
+	}
+	time.Sleep(time.Minute) // the parent may have died
+}
+
+// writerStep makes a user, then counts from n-1 to n with two writes and a delete, then sets a score.
+func writerStep(s *store, thread, n int) error {
+	ctx := context.Background()
+	u, _, err := s.authenticateDevice(ctx, fmt.Sprintf("device-%d-%d", thread, n), "", true)
+	if err != nil {
+		return err
+	}
+	key := func(n int) objectKey { return objectKey{"c", fmt.Sprintf("%d-%d", thread, n), systemUser} }
+	err = s.update(ctx, opMulti, func(t *tx) error {
+		_, err := t.writeObjects(true, []objectWrite{
+			{key: objectKey{"count", fmt.Sprint(thread), systemUser}, value: fmt.Sprintf(`{"n":%d,"x":"%s"}`, n, strings.Repeat("x", 20_000))},
+			{key: key(n), value: `{}`, version: "*"},
+		})
+		return errors.Join(err, t.deleteObjects(true, []objectDelete{{key: key(n - 1)}}))
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.createBoard(ctx, board{ID: "b", Operator: "set"}); err != nil {
+		return err
+	}
+	_, err = s.writeRecord(ctx, recordWrite{board: "b", owner: u.ID, score: int64(n)}, true)
+	return err
+}
+
+// TestDatabaseKilled: a process that is killed while it writes loses nothing that it has answered.
+func TestDatabaseKilled(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		file := filepath.Join(t.TempDir(), "state.json")
+		answered := killWriter(t, file, 50+rand.IntN(300))
+		s := open(t, file)
+		scores := len(s.boards["b"].Records)
+		users := len(s.users) - 1
+		sum := 0
+		for thread, n := range answered {
+			count := s.objects[objectKey{"count", fmt.Sprint(thread), systemUser}]
+			require.NotNil(t, count)
+			var at int
+			_, err := fmt.Sscanf(count.Value, `{"n": %d,`, &at)
+			require.NoError(t, err)
+			require.Contains(t, []int{n, n + 1}, at, "thread %d", thread)
+			require.NotNil(t, s.objects[objectKey{"c", fmt.Sprintf("%d-%d", thread, at), systemUser}])
+			sum += n
+		}
+		require.Len(t, s.objects, 6, "three counts and what was written with them")
+		require.GreaterOrEqual(t, users, sum)
+		require.LessOrEqual(t, users, sum+3)
+		require.GreaterOrEqual(t, scores, sum)
+		require.LessOrEqual(t, scores, users)
+	}
+}
+
+// killWriter kills a writer after so many answers, and returns each thread's last answered step.
+func killWriter(t *testing.T, file string, answers int) (last [3]int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestDatabaseWriter$")
+	cmd.Env = append(os.Environ(), writerFile+"="+file)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	for n := 0; lines.Scan(); n++ {
+		if n == answers {
+			require.NoError(t, cmd.Process.Kill())
+		}
+		var thread, step int
+		if _, err := fmt.Sscanf(lines.Text(), "done %d %d", &thread, &step); err == nil {
+			last[thread] = step
+		}
+	}
+	require.Error(t, cmd.Wait(), "killed")
+	require.NoError(t, ctx.Err())
+	return last
+}
+
+// TestSharedDatabase: two servers see each other's writes and versions; when one is killed the other goes on.
+func TestSharedDatabase(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	db, err := OpenDatabase(file)
+	require.NoError(t, err)
+	one := start(t, Config{Name: "one", Database: db}, nil)
+	two := start(t, Config{Name: "two", Database: db}, nil)
+	ctx := context.Background()
+	first := []*runtime.StorageWrite{{Collection: "c", Key: "k", Value: `{"n":1}`, Version: "*"}}
+	_, err = one.srv.nk.StorageWrite(ctx, first)
+	require.NoError(t, err)
+	_, err = two.srv.nk.StorageWrite(ctx, first)
+	require.ErrorIs(t, err, runtime.ErrStorageRejectedVersion)
+	ann := one.login("ann")
+	require.Equal(t, ann.id, two.login("ann").id)
+	status, _ := account{h: two, token: ann.token}.do("GET", "/v2/account", "")
+	require.Equal(t, 200, status, "a token of one is good at the other")
+
+	one.srv.Kill()
+	_, err = one.srv.nk.StorageRead(ctx, []*runtime.StorageRead{{Collection: "c", Key: "k"}})
+	require.ErrorIs(t, err, errClosed)
+	require.ErrorIs(t, one.srv.nk.StorageDelete(ctx, []*runtime.StorageDelete{{Collection: "c", Key: "k"}}), errClosed)
+	found, err := two.srv.nk.StorageRead(ctx, []*runtime.StorageRead{{Collection: "c", Key: "k"}})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.NoError(t, two.srv.Shutdown(ctx))
+	require.NoError(t, db.Close())
+	require.NoError(t, db.Close())
+	again := start(t, Config{StateFile: file}, nil)
+	require.Equal(t, ann.id, again.login("ann").id)
+
+	_, err = New(Config{StateFile: file, Database: db}, nil)
+	require.EqualError(t, err, "a server with a Database takes no StateFile")
+}
+
+// databaseCalls are module calls by the operation that Faults know them by.
+func databaseCalls(nk runtime.NakamaModule, user string) map[string]func(context.Context) error {
+	write := []*runtime.StorageWrite{{Collection: "c", Key: "k", Value: `{}`}}
+	return map[string]func(context.Context) error{
+		opRead: func(ctx context.Context) error {
+			_, err := nk.StorageRead(ctx, []*runtime.StorageRead{{Collection: "c", Key: "k"}})
+			return err
+		},
+		opWrite: func(ctx context.Context) error { _, err := nk.StorageWrite(ctx, write); return err },
+		opDelete: func(ctx context.Context) error {
+			return nk.StorageDelete(ctx, []*runtime.StorageDelete{{Collection: "c", Key: "k"}})
+		},
+		opList: func(ctx context.Context) error {
+			_, _, err := nk.StorageList(ctx, "", "", "c", 10, "")
+			return err
+		},
+		opMulti: func(ctx context.Context) error {
+			_, _, err := nk.MultiUpdate(ctx, nil, write, nil, nil, false)
+			return err
+		},
+		opLeaderboard: func(ctx context.Context) error {
+			_, err := nk.LeaderboardRecordWrite(ctx, "b", user, "", 1, 0, nil, nil)
+			return err
+		},
+		opUsers:   func(ctx context.Context) error { _, err := nk.UsersGetId(ctx, []string{user}, nil); return err },
+		opAccount: func(ctx context.Context) error { return nk.AccountUpdateId(ctx, user, "", nil, "x", "", "", "", "") },
+		opFriends: func(ctx context.Context) error { _, _, err := nk.FriendsList(ctx, user, 10, nil, ""); return err },
+	}
+}
+
+func TestDatabaseFaults(t *testing.T) {
+	broken := errors.New("connection refused")
+	var before, after string
+	fault := func(which *string) func(context.Context, string) error {
+		return func(_ context.Context, op string) error {
+			if op == *which {
+				return broken
+			}
+			return nil
+		}
+	}
+	h := start(t, Config{Faults: &Faults{Storage: fault(&before), StorageAnswer: fault(&after)}}, nil)
+	ctx := context.Background()
+	require.NoError(t, h.srv.nk.LeaderboardCreate(ctx, "b", true, "desc", "set", "", nil, true))
+	calls := databaseCalls(h.srv.nk, h.login("ann").id)
+	for op, call := range calls {
+		before = op
+		require.ErrorIs(t, call(ctx), broken, op)
+		before, after = "", op
+		require.ErrorIs(t, call(ctx), broken, op)
+		after = ""
+		require.NoError(t, call(ctx), op)
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		require.ErrorIs(t, call(ended), context.Canceled, op)
+	}
+	before, after = opWrite, ""
+	write := []*runtime.StorageWrite{{Collection: "c", Key: "new", Value: `{}`, Version: "*"}}
+	stored := func() []*api.StorageObject {
+		found, err := h.srv.nk.StorageRead(ctx, []*runtime.StorageRead{{Collection: "c", Key: "new"}})
+		require.NoError(t, err)
+		return found
+	}
+	_, err := h.srv.nk.StorageWrite(ctx, write)
+	require.ErrorIs(t, err, broken)
+	require.Empty(t, stored(), "it failed before")
+	before, after = "", opWrite
+	_, err = h.srv.nk.StorageWrite(ctx, write)
+	require.ErrorIs(t, err, broken)
+	require.Len(t, stored(), 1, "it was done")
+	after = ""
+	_, err = h.srv.nk.StorageWrite(ctx, write)
+	require.ErrorIs(t, err, runtime.ErrStorageRejectedVersion)
+}
+
+// TestSlowDatabase: a slow operation delays no other one, and ends with its context.
+func TestSlowDatabase(t *testing.T) {
+	waiting := make(chan struct{}, 1)
+	h := start(t, Config{Faults: &Faults{Storage: func(ctx context.Context, op string) error {
+		if op == opWrite {
+			waiting <- struct{}{}
+			<-ctx.Done()
+		}
+		return nil
+	}}}, nil)
+	calls := databaseCalls(h.srv.nk, systemUser)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- calls[opWrite](ctx) }()
+	<-waiting
+	require.NoError(t, calls[opRead](context.Background()))
+	require.NoError(t, calls[opMulti](context.Background()))
+	require.NoError(t, calls[opDelete](context.Background()))
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+	found, err := h.srv.nk.StorageRead(context.Background(), []*runtime.StorageRead{{Collection: "c", Key: "k"}})
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
