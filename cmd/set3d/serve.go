@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -37,7 +39,7 @@ func newServeCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve matches on a development host, without Docker, database or Nakama",
 		Long: `serve runs the match server in this process, behind the part of Nakama's API that game clients use. It is for
-development and tests: its keys are public, its state is in memory. For players there is Nakama with the plugin.
+development and tests: its keys are public, its state is in memory or in one file. For players there is Nakama with the plugin.
 
 Settings of the match server, for --env:
 ` + settingsHelp(),
@@ -45,14 +47,14 @@ Settings of the match server, for --env:
   set3d serve --addr 127.0.0.1:0                         # a free port, which is printed
   set3d serve --addr 0.0.0.0:7350                        # for a phone on the same network
   set3d serve --env SET3D_AFTER_END_MS=5000 --log-level debug
-  set3d serve --state users.json                         # keep users`,
+  set3d serve --state users.json                         # keep users and results`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd, flags) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.addr, "addr", "127.0.0.1:7350", "where to listen; port 0 picks a free one")
 	f.StringArrayVar(&flags.env, "env", nil, "a setting KEY=VALUE of the match server; may be repeated")
-	f.StringVar(&flags.stateFile, "state", "", "a file that keeps users, storage and leaderboards")
+	f.StringVar(&flags.stateFile, "state", "", "a file that keeps users, storage and leaderboards, also if the host is killed")
 	f.StringVar(&flags.logLevel, "log-level", "warn", "debug, info, warn or error; the log goes to standard error")
 	f.StringVar(&flags.serverKey, "server-key", "defaultkey", "the key with which clients authenticate")
 	f.StringVar(&flags.httpKey, "http-key", "defaulthttpkey", "the key for RPCs without a user")
@@ -119,8 +121,10 @@ func serve(cmd *cobra.Command, flags serveFlags) error {
 	}
 	newPen(cmd.OutOrStdout()).welcome(server.URL(), flags.serverKey)
 	<-cmd.Context().Done()
-	newPen(cmd.OutOrStdout()).printf("Stopping: running matches get %d s.\n", flags.grace)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(flags.grace+10)*time.Second)
+	again, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	newPen(cmd.OutOrStdout()).printf("Stopping: running matches get %d s. A second signal stops them at once.\n", flags.grace)
+	ctx, cancel := context.WithTimeout(again, time.Duration(flags.grace+10)*time.Second)
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {
 		return exit(exitWrong, "%w", err)
