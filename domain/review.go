@@ -30,18 +30,18 @@ func Review(record []byte) ([]BoardReview, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reviewer{rules: s.setup.Rules, board: NewBoard()}
+	r := reviewer{watch: boardWatch{rules: s.setup.Rules}, board: NewBoard()}
 	for _, e := range out.Events {
 		r.see(e.AtMs, e.Event)
+		r.watch.see(e.AtMs, e.Event)
 	}
 	return r.boards, nil
 }
 
 // reviewer follows a match by its events.
 type reviewer struct {
-	rules  Rules
+	watch  boardWatch
 	board  Board
-	fromMs int64 // when the board can be claimed from, as far as is known
 	boards []BoardReview
 }
 
@@ -49,9 +49,6 @@ func (r *reviewer) see(atMs int64, event Event) {
 	switch e := event.(type) {
 	case CardsDealt:
 		r.deal(e.Placement)
-		if e.Cause == DealExpansion {
-			r.fromMs = atMs + r.rules.ExpandAnimMs
-		}
 	case SetClaimed:
 		if !e.Valid() {
 			return
@@ -60,16 +57,15 @@ func (r *reviewer) see(atMs int64, event Event) {
 		for _, slot := range e.Slots {
 			must(r.board.RemoveCard(slot))
 		}
-		r.fromMs = atMs + r.rules.ValidAnimMs + r.rules.RefillAnimMs
 	case MatchEnded:
-		if atMs >= r.fromMs {
+		if atMs >= r.watch.fromMs {
 			r.keep(atMs, BoardReview{})
 		}
 	}
 }
 
 func (r *reviewer) keep(toMs int64, b BoardReview) {
-	b.FromMs, b.ToMs, b.Board = r.fromMs, toMs, r.board
+	b.FromMs, b.ToMs, b.Board = r.watch.fromMs, toMs, r.board
 	if b.Sets = FindAllSets(r.board.AppendCards(nil)); len(b.Sets) > 0 {
 		r.boards = append(r.boards, b)
 	}
