@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -34,6 +35,7 @@ type Client struct {
 	base      *url.URL
 	serverKey string
 	http      *http.Client
+	writes    *sync.Pool // of the sockets' write buffers
 }
 
 // New checks the configuration. It does not connect.
@@ -45,7 +47,7 @@ func New(config Config) (*Client, error) {
 	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		return nil, fmt.Errorf("url %q: want http://HOST:PORT or https://HOST:PORT", config.URL)
 	}
-	c := &Client{base: base, serverKey: config.ServerKey, http: config.HTTP}
+	c := &Client{base: base, serverKey: config.ServerKey, http: config.HTTP, writes: &sync.Pool{}}
 	if c.http == nil {
 		c.http = &http.Client{Timeout: requestTimeout}
 	}

@@ -24,12 +24,22 @@ type Tap interface {
 	Joined()
 }
 
+// ConnectionTap is a Tap that is also told when a connection is gone.
+type ConnectionTap interface {
+	Tap
+	// Disconnected is called once for each Joined, on the socket's reader: it must not block, nor call the match. The error says why.
+	Disconnected(err error)
+}
+
 // JoinOptions go with a join.
 type JoinOptions struct {
 	// Metadata is handed to the match.
 	Metadata map[string]string
 	// Tap sees every frame, or nil.
 	Tap Tap
+	// TapOnly leaves all that comes to the Tap: Next has nothing but the end of the connection. The data of a frame are then
+	// valid only while Received runs. For those who join thousands of matches.
+	TapOnly bool
 	// GiveUpAfter is how long a Link tries to connect again; 0 is as long as it is open.
 	GiveUpAfter time.Duration
 }
@@ -170,6 +180,9 @@ func (m *Match) receive(socket *Socket, frame Frame) {
 	if m.options.Tap != nil {
 		m.options.Tap.Received(frame)
 	}
+	if m.options.TapOnly {
+		return
+	}
 	if len(m.unread) >= maxUnread {
 		m.socket, m.err = nil, ErrOverrun
 	} else {
@@ -185,6 +198,9 @@ func (m *Match) disconnected(socket *Socket, err error) {
 		return
 	}
 	m.socket, m.err = nil, err
+	if tap, ok := m.options.Tap.(ConnectionTap); ok {
+		tap.Disconnected(err)
+	}
 	m.ring()
 }
 

@@ -22,6 +22,8 @@ const (
 	closeWait = time.Second      // for the server's close frame
 
 	maxTickets = 3 // of the matchmaker, that Nakama lets a session have
+
+	readBufferBytes = 2 << 10 // a few of this protocol's frames; longer ones take more reads
 )
 
 // Socket is a realtime connection. It is safe for concurrent use. Close it when done.
@@ -53,7 +55,7 @@ func (c *Client) OpenSocket(ctx context.Context, user *User, format Format) (*So
 	address.Scheme = strings.Replace(address.Scheme, "http", "ws", 1)
 	address.Path += "/ws"
 	address.RawQuery = url.Values{"token": {token}, "format": {format.String()}, "lang": {"en"}, "status": {"false"}}.Encode()
-	dialer := websocket.Dialer{HandshakeTimeout: requestTimeout}
+	dialer := websocket.Dialer{HandshakeTimeout: requestTimeout, ReadBufferSize: readBufferBytes, WriteBufferPool: c.writes}
 	conn, response, err := dialer.DialContext(ctx, address.String(), nil)
 	if err != nil {
 		if response != nil {

@@ -130,6 +130,36 @@ func TestSendAndLeave(t *testing.T) {
 	})
 }
 
+// With TapOnly the tap has it all, and Next only the end.
+func TestTapOnly(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		server := newFakeServer(t)
+		server.envelope = func(s *fakeSocket, e *rtapi.Envelope) {
+			s.data("m.node", welcomeAt(t, 1, 3))
+			s.joined(e.GetCid(), "m.node")
+			s.data("m.node", updateAt(t, 1, 4))
+			_ = s.conn.Close()
+		}
+		tap := &copyingTap{lost: make(chan error, 1)}
+		match, err := server.socket(format).Join(t.Context(), "m.node", JoinOptions{Tap: tap, TapOnly: true})
+		require.NoError(t, err)
+		require.ErrorIs(t, <-tap.lost, ErrClosed)
+		_, err = match.Next(t.Context())
+		require.ErrorIs(t, err, ErrClosed)
+		require.Equal(t, []string{string(welcomeAt(t, 1, 3).Data), string(updateAt(t, 1, 4).Data)}, tap.data)
+	})
+}
+
+// copyingTap keeps what comes, and hears of the end.
+type copyingTap struct {
+	recordingTap
+	data []string
+	lost chan error
+}
+
+func (c *copyingTap) Received(frame Frame)   { c.data = append(c.data, string(frame.Data)) }
+func (c *copyingTap) Disconnected(err error) { c.lost <- err }
+
 type recordingTap struct {
 	joined         int
 	sent, received []Frame
