@@ -13,6 +13,7 @@ require (
 	github.com/gofrs/uuid/v5 v5.4.0
 	github.com/golang-jwt/jwt/v5 v5.3.1
 	github.com/gorilla/websocket v1.5.3
+	github.com/guptarohit/asciigraph v0.10.0
 	github.com/heroiclabs/nakama-common v1.47.0
 	github.com/muesli/termenv v0.16.0
 	github.com/spf13/cobra v1.10.2

@@ -181,6 +181,14 @@ type Traffic struct {
 	BytesSent, BytesReceived   uint64
 }
 
+// Plus is the sum.
+func (t Traffic) Plus(u Traffic) Traffic {
+	return Traffic{
+		FramesSent: t.FramesSent + u.FramesSent, FramesReceived: t.FramesReceived + u.FramesReceived,
+		BytesSent: t.BytesSent + u.BytesSent, BytesReceived: t.BytesReceived + u.BytesReceived,
+	}
+}
+
 // Traffic is what the socket has carried so far.
 func (s *Socket) Traffic() Traffic {
 	return Traffic{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -80,11 +81,13 @@ A first look, in two terminals:
   set3d serve
   set3d play
 ` + exitCodesHelp,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newServeCommand(), newPlayCommand(), newLoadCommand(), newSoakCommand(), newSimulateCommand())
@@ -112,6 +115,7 @@ type serverFlags struct {
 	url    string
 	key    string
 	format string
+	http   *http.Client // or nil
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
@@ -125,7 +129,7 @@ func (f *serverFlags) open() (*client.Client, client.Format, error) {
 	if err != nil {
 		return nil, 0, exit(exitUsage, "--format: %w", err)
 	}
-	c, err := client.New(client.Config{URL: f.url, ServerKey: f.key})
+	c, err := client.New(client.Config{URL: f.url, ServerKey: f.key, HTTP: f.http})
 	if err != nil {
 		return nil, 0, exit(exitUsage, "--url: %w", err)
 	}

@@ -100,8 +100,19 @@ func TestUsageErrors(t *testing.T) {
 		{"play --format xml", "want protobuf or json"},
 		{"play --url localhost", "want http://HOST:PORT"},
 		{"play --url http://127.0.0.1:7350/api", "without a path"},
-		{"load --matches 0", "--matches is 0"},
-		{"load --matches 5000", "want 1 to 2000"},
+		{"load --matches -1", "--matches is -1"},
+		{"load --matches 0", "there is nothing to do"},
+		{"load --idle 20001", "--idle is 20001, want 0 to 20000"},
+		{"load --ramp -1s", "--ramp is -1s"},
+		{"load --drop-every 1ms", "--drop-every is 1ms"},
+		{"load --preset fast --presets fast:1", "one of them"},
+		{"load --presets fast:0", "want a share of 1 to 1000"},
+		{"load --presets fast:x", "want a share"},
+		{"load --presets fast,,classic", "want NAME:SHARE"},
+		{"load --echo echo_create --preset fast", "--echo knows neither presets nor rules"},
+		{"load --server-pid 2147483647", "--server-pid, --metrics: process 2147483647"},
+		{"load --metrics http://127.0.0.1:1", "--server-pid, --metrics: "},
+		{"load --matches 5000", "want 0 to 2000"},
 		{"load --players 99", "--players is 99"},
 		{"load --duration 0s", "--duration is 0s"},
 		{"load --pace 1h", "--pace is 1h0m0s"},
@@ -300,6 +311,9 @@ func TestLoadJudges(t *testing.T) {
 		{result{}, exitWrong},
 		{result{LatencyMs: latencies{Count: 5}, Claims: claimCounts{Unanswered: 1}, Errors: map[string]int{"connection lost": 1}}, exitNoRoute},
 		{result{Errors: map[string]int{"no connection": 1}}, exitNoRoute},
+		{result{Matches: 1, IdleTables: 1}, exitWrong},
+		{result{IdleTables: 1}, exitOK},
+		{result{IdleTables: 1, Errors: map[string]int{"TOO_MANY_MATCHES": 1}}, exitWrong},
 		{result{LatencyMs: latencies{Count: 5}, Violations: 1}, exitWrong},
 		{result{LatencyMs: latencies{Count: 5}, Claims: claimCounts{Unanswered: 1}}, exitWrong},
 	} {
@@ -323,12 +337,29 @@ func TestLoadTable(t *testing.T) {
 		PerSecond: rates{MessagesSent: 3, MessagesReceived: 14, FramesSent: 4, FramesReceived: 16, BytesSent: 200, BytesReceived: 4000},
 		Refused:   map[string]int{"NOT_ON_BOARD": 13, "BOARD_LOCK": 1}, Errors: map[string]int{"BUSY": 2},
 		Verified: true, Violations: 1, Details: []string{"match at revision 3: wrong"},
+		Client:      clientResult{CPUSeconds: 3, CPUPercent: 10, CPUMsPerThousandFrames: 50},
+		Connections: connections{Dropped: 4, Reconnected: 3},
+		Buckets:     []bucket{{0.5, 50}, {1, 40}, {2, 0}, {0, 9}},
 	}
 	require.NoError(t, r.writeTable(newPen(&out)))
 	golden(t, "load_table", out.Bytes())
 	out.Reset()
 	require.NoError(t, r.writeJSON(&out))
 	golden(t, "load_json", out.Bytes())
+
+	r.IdleTables, r.Interrupted, r.Details = 5000, true, nil
+	r.Server = &serverResult{CPUPercent: 25, CPUMsPerThousandFrames: 100, RSSBeforeMB: 60, RSSMB: 300, RSSPeakMB: 320, KiBPerTable: 57.5,
+		HeapBeforeMB: 9, HeapMB: 200, GoroutinesBefore: 90, Goroutines: 5300}
+	for i := range 10 {
+		r.Timeline = append(r.Timeline, sample{P50: 0.5, P99: 1 + float64(i%3), ServerCPU: 20 + float64(i), ClientCPU: 10, ServerRSSMB: 290})
+	}
+	out.Reset()
+	require.NoError(t, r.writeTable(newPen(&out)))
+	golden(t, "load_table_full", out.Bytes())
+	r = result{IdleTables: 7, Players: 2, Seconds: 3}
+	out.Reset()
+	require.NoError(t, r.writeTable(newPen(&out)))
+	golden(t, "load_table_idle", out.Bytes())
 }
 
 func TestCount(t *testing.T) {

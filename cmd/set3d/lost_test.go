@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"math/rand/v2"
 	"net"
 	"regexp"
 	"strings"
@@ -150,11 +151,21 @@ func TestSoakLosesTheServer(t *testing.T) {
 }
 
 func TestProgressTellsOfLostConnections(t *testing.T) {
-	m := &meter{tally: newTally()}
-	m.ConnectionMade()
-	require.NotContains(t, m.tally.progress(), "trying again")
-	m.ConnectionLost()
-	require.Contains(t, m.tally.progress(), ", 1 lost connection, trying again")
-	m.ConnectionMade()
-	require.NotContains(t, m.tally.progress(), "trying again")
+	l := &loader{tally: newTally()}
+	table := &loadTable{loader: l, lost: make(chan *place, 1)}
+	p := newPlace(table, &seat{random: rand.New(rand.NewPCG(1, 2))}, l.newContest(), nil)
+	p.Joined()
+	p.sit(nil)
+	require.NotContains(t, l.tally.progress(), "trying again")
+	p.Disconnected(client.ErrClosed)
+	p.Disconnected(client.ErrClosed)
+	require.Contains(t, l.tally.progress(), ", 1 lost connection, trying again")
+	require.Same(t, p, <-table.lost)
+	require.False(t, p.settled())
+	p.Joined()
+	require.NotContains(t, l.tally.progress(), "trying again")
+	require.True(t, p.settled())
+	p.Disconnected(client.ErrClosed)
+	p.end(true)
+	require.NotContains(t, l.tally.progress(), "trying again", "nobody tries for a place that was given up")
 }

@@ -2,18 +2,21 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"time"
 )
 
 // result is what load measured. Its JSON is read by programs: names are not changed.
 type result struct {
 	Matches     int            `json:"matches"`
+	IdleTables  int            `json:"idle_tables,omitempty"`
 	Players     int            `json:"players"`
+	Echo        string         `json:"echo,omitempty"`
+	Presets     string         `json:"presets,omitempty"`
 	PaceMs      int64          `json:"pace_ms"`
+	RampSeconds float64        `json:"ramp_seconds,omitempty"`
+	Seed        uint64         `json:"seed,omitempty"`
 	Seconds     float64        `json:"seconds"`
 	MatchesOver int64          `json:"matches_over"`
 	Claims      claimCounts    `json:"claims"`
@@ -21,10 +24,15 @@ type result struct {
 	PerSecond   rates          `json:"per_second"`
 	Refused     map[string]int `json:"refused_by_reason"`
 	Errors      map[string]int `json:"errors_by_reason"`
+	Connections connections    `json:"connections"`
+	Client      clientResult   `json:"client"`
+	Server      *serverResult  `json:"server,omitempty"`
 	Verified    bool           `json:"verified"`
 	Violations  int            `json:"violations"`
 	Details     []string       `json:"violation_details,omitempty"`
 	Interrupted bool           `json:"interrupted,omitempty"` // cut short
+	Buckets     []bucket       `json:"latency_buckets,omitempty"`
+	Timeline    []sample       `json:"timeline,omitempty"`
 }
 
 type claimCounts struct {
@@ -54,13 +62,44 @@ type rates struct {
 	BytesReceived    float64 `json:"bytes_received"`
 }
 
-func (t *tally) result(flags loadFlags, elapsed time.Duration, carried traffic) result {
+// connections are those that were cut by --drop-every, and those that were made again for whatever reason.
+type connections struct {
+	Dropped     int64 `json:"dropped"`
+	Reconnected int64 `json:"reconnected"`
+}
+
+// clientResult is what the load itself cost: it may share the machine with the server.
+type clientResult struct {
+	CPUSeconds             float64 `json:"cpu_seconds"`
+	CPUPercent             float64 `json:"cpu_percent"` // of one core
+	CPUMsPerThousandFrames float64 `json:"cpu_ms_per_1000_frames_received"`
+}
+
+type serverResult struct {
+	CPUSeconds             float64 `json:"cpu_seconds"`
+	CPUPercent             float64 `json:"cpu_percent"` // of one core
+	CPUMsPerThousandFrames float64 `json:"cpu_ms_per_1000_frames_received"`
+	RSSBeforeMB            float64 `json:"rss_mb_before"` // before the first table
+	RSSMB                  float64 `json:"rss_mb"`        // at the end
+	RSSPeakMB              float64 `json:"rss_mb_peak"`
+	KiBPerTable            float64 `json:"rss_kib_per_table,omitempty"` // what was added, sockets and garbage included
+	HeapBeforeMB           float64 `json:"heap_mb_before,omitempty"`
+	HeapMB                 float64 `json:"heap_mb,omitempty"`
+	GoroutinesBefore       uint64  `json:"goroutines_before,omitempty"`
+	Goroutines             uint64  `json:"goroutines,omitempty"`
+}
+
+// result sums up what was counted from begin to end.
+func (t *tally) result(flags loadFlags, end mark) result {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	ms := func(us int64) float64 { return float64(us) / 1000 }
-	seconds := elapsed.Seconds()
+	seconds := end.at.Sub(t.start.at).Seconds()
+	rate := func(from, to uint64) float64 { return float64(to-from) / seconds }
+	from, to := t.start.sockets, end.sockets
 	r := result{
-		Matches: flags.matches, Players: flags.players, PaceMs: flags.pace.Milliseconds(), Seconds: seconds, MatchesOver: t.ended.Load(),
+		Matches: flags.matches, IdleTables: flags.idle, Players: flags.players, Echo: flags.echo, Presets: flags.presets,
+		PaceMs: flags.pace.Milliseconds(), RampSeconds: flags.ramp.Seconds(), Seconds: seconds, MatchesOver: t.ended.Load(),
 		Claims: claimCounts{Sent: t.claims, Valid: t.valid, Invalid: t.invalid, Unanswered: t.unanswered},
 		LatencyMs: latencies{
 			Count: t.latency.TotalCount(), Mean: t.latency.Mean() / 1000, Max: ms(t.latency.Max()),
@@ -68,15 +107,22 @@ func (t *tally) result(flags loadFlags, elapsed time.Duration, carried traffic) 
 			P99: ms(t.latency.ValueAtQuantile(99)), P999: ms(t.latency.ValueAtQuantile(99.9)),
 		},
 		PerSecond: rates{
-			MessagesSent: float64(carried.messagesSent) / seconds, MessagesReceived: float64(carried.messagesReceived) / seconds,
-			FramesSent: float64(carried.sockets.FramesSent) / seconds, FramesReceived: float64(carried.sockets.FramesReceived) / seconds,
-			BytesSent: float64(carried.sockets.BytesSent) / seconds, BytesReceived: float64(carried.sockets.BytesReceived) / seconds,
+			MessagesSent: rate(t.start.messagesSent, end.messagesSent), MessagesReceived: rate(t.start.messagesReceived, end.messagesReceived),
+			FramesSent: rate(from.FramesSent, to.FramesSent), FramesReceived: rate(from.FramesReceived, to.FramesReceived),
+			BytesSent: rate(from.BytesSent, to.BytesSent), BytesReceived: rate(from.BytesReceived, to.BytesReceived),
 		},
 		Refused: maps.Clone(t.refused), Errors: maps.Clone(t.errors),
-		Verified: flags.verify, Violations: t.wrong, Details: slices.Clone(t.violations),
+		Connections: connections{t.dropped.Load(), t.reconnected.Load()},
+		Verified:    flags.verify && flags.echo == "", Violations: t.wrong, Details: slices.Clone(t.violations),
+		Buckets: buckets(t.latency),
 	}
 	for _, n := range t.refused {
 		r.Claims.Refused += n
+	}
+	work := (end.work - t.start.work).Seconds()
+	r.Client = clientResult{CPUSeconds: work, CPUPercent: 100 * work / seconds}
+	if frames := to.FramesReceived - from.FramesReceived; frames > 0 {
+		r.Client.CPUMsPerThousandFrames = work * 1000 / float64(frames) * 1000
 	}
 	return r
 }
@@ -85,41 +131,6 @@ func (r result) writeJSON(w io.Writer) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(r)
-}
-
-func (r result) writeTable(p *pen) error {
-	p.printf("%s of %s for %.1f s, a claim each %.1f s; %s played to the end\n\n", count(r.Matches, "match"), count(r.Players, "player"),
-		r.Seconds, float64(r.PaceMs)/1000, count(int(r.MatchesOver), "match"))
-	p.printf("%s     p50      p90      p99    p99.9      max\n", p.bold.Render("Verdict latency, ms"))
-	p.printf("%19s %7.2f  %7.2f  %7.2f  %7.2f  %7.2f\n\n", count(int(r.LatencyMs.Count), "answer"), r.LatencyMs.P50, r.LatencyMs.P90,
-		r.LatencyMs.P99, r.LatencyMs.P999, r.LatencyMs.Max)
-	p.printf("%s           sent  received\n", p.bold.Render("Per second"))
-	p.printf("  match messages %8.0f  %8.0f\n  socket frames  %8.0f  %8.0f\n  kilobytes      %8.1f  %8.1f\n\n", r.PerSecond.MessagesSent,
-		r.PerSecond.MessagesReceived, r.PerSecond.FramesSent, r.PerSecond.FramesReceived, r.PerSecond.BytesSent/1000, r.PerSecond.BytesReceived/1000)
-	p.printf("%s  %d: %d Sets, %d wrong, %d refused, ", p.bold.Render("Claims"), r.Claims.Sent, r.Claims.Valid, r.Claims.Invalid, r.Claims.Refused)
-	unanswered := fmt.Sprintf("%d unanswered", r.Claims.Unanswered)
-	if r.Claims.Unanswered > 0 {
-		unanswered = p.bad.Render(unanswered)
-	}
-	p.printf("%s\n", unanswered)
-	p.reasons("  refused", r.Refused)
-	p.reasons(p.bad.Render("Errors"), r.Errors)
-	if r.Verified {
-		p.printf("%s  %d\n", p.bold.Render("Violations"), r.Violations)
-	}
-	for _, detail := range r.Details {
-		p.printf("  %s\n", detail)
-	}
-	if r.Interrupted {
-		p.printf("\n%s\n", p.bold.Render("Interrupted: this is what was seen until then."))
-	}
-	return nil
-}
-
-func (p *pen) reasons(title string, counts map[string]int) {
-	for _, reason := range slices.Sorted(maps.Keys(counts)) {
-		p.printf("%s  %s: %d\n", title, reason, counts[reason])
-	}
 }
 
 // judge is the exit code: a server under load may refuse, but it answers, and what it says is right.
@@ -134,8 +145,10 @@ func (r result) judge() error {
 		return exit(exitStopped, "interrupted after %.1f s", r.Seconds)
 	case r.Claims.Unanswered > 0:
 		return exit(exitWrong, "%s without an answer", count(r.Claims.Unanswered, "claim"))
-	case r.LatencyMs.Count == 0:
+	case r.LatencyMs.Count == 0 && (r.Matches > 0 || r.IdleTables == 0):
 		return exit(exitWrong, "no claim was answered: the time was too short, or %v", r.Errors)
+	case r.Matches == 0 && len(r.Errors) > 0:
+		return exit(exitWrong, "not all idle tables were opened: %v", r.Errors)
 	}
 	return nil
 }

@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-	"google.golang.org/protobuf/proto"
 
 	"set3d/client"
-	wire "set3d/proto/set3d/v1"
 )
 
 // The histogram: 1 µs to 60 s with three digits. What is slower counts as 60 s.
@@ -29,31 +27,51 @@ const (
 	connectionLost = "connection lost"
 )
 
+const maxDetails = 20 // violations that are kept in words
+
 // tally adds up what all players see.
 type tally struct {
 	messagesSent, messagesReceived atomic.Uint64
-	running, ended                 atomic.Int64
+	running, ended, idle           atomic.Int64
 	reconnecting                   atomic.Int64 // players whose connection is lost
+	dropped, reconnected           atomic.Int64 // connections, since begin
 
 	mu         sync.Mutex
-	live       map[*meter]bool
+	live       map[*client.Socket]bool
 	closed     client.Traffic // of sockets that are no more
+	start      mark           // of what is measured
 	latency    *hdrhistogram.Histogram
+	lately     *hdrhistogram.Histogram // since the last sample
 	claims     int
 	valid      int
 	invalid    int
-	unanswered int
+	unanswered int            // ever
 	refused    map[string]int // refused claims by reason
-	errors     map[string]int // everything else that failed
-	violations []string
+	errors     map[string]int // everything else that failed, ever
+	violations []string       // ever
 	wrong      int
 }
 
 func newTally() *tally {
 	return &tally{
-		latency: hdrhistogram.New(lowestUs, highestUs, digits), refused: map[string]int{}, errors: map[string]int{},
-		live: map[*meter]bool{},
+		latency: hdrhistogram.New(lowestUs, highestUs, digits), lately: hdrhistogram.New(lowestUs, highestUs, digits),
+		refused: map[string]int{}, errors: map[string]int{}, live: map[*client.Socket]bool{}, start: mark{at: time.Now()},
 	}
+}
+
+// begin forgets what was counted while the tables opened, but for what went wrong.
+func (t *tally) begin() {
+	start := t.mark()
+	t.ended.Store(0)
+	t.dropped.Store(0)
+	t.reconnected.Store(0)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.start = start
+	t.latency.Reset()
+	t.lately.Reset()
+	t.claims, t.valid, t.invalid = t.unanswered, 0, 0
+	clear(t.refused)
 }
 
 func (t *tally) begun() { t.running.Add(1) }
@@ -93,9 +111,58 @@ func (t *tally) count(name string) {
 	}
 }
 
-func (t *tally) answered(took time.Duration) {
-	us := min(max(took.Microseconds(), lowestUs), highestUs)
-	_ = t.latency.RecordValue(us) // in range: it cannot fail
+// resolved counts an answered claim. Without a time its connection was lost meanwhile, and only the claim counts.
+func (t *tally) resolved(kind answerKind, reason string, took time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.claims++
+	switch kind {
+	case answeredValid:
+		t.valid++
+	case answeredInvalid:
+		t.invalid++
+	case answeredRefused:
+		t.refused[reason]++
+	}
+	if took > 0 {
+		us := min(max(took.Microseconds(), lowestUs), highestUs)
+		_ = t.latency.RecordValue(us) // in range: it cannot fail
+		_ = t.lately.RecordValue(us)
+	}
+}
+
+func (t *tally) unansweredClaim() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.claims++
+	t.unanswered++
+}
+
+// violation notes what no server should do.
+func (t *tally) violation(text string, match *client.Match) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.violationLocked(text, match)
+}
+
+func (t *tally) violationLocked(text string, match *client.Match) {
+	t.wrong++
+	if match != nil {
+		text = match.ID() + " " + text
+	}
+	if len(t.violations) < maxDetails {
+		t.violations = append(t.violations, text)
+	}
+}
+
+// verified takes what a verifier has found.
+func (t *tally) verified(report client.Report, match *client.Match) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wrong += report.Suppressed
+	for _, text := range report.Violations {
+		t.violationLocked(text, match)
+	}
 }
 
 func (t *tally) progress() string {
@@ -103,6 +170,9 @@ func (t *tally) progress() string {
 	defer t.mu.Unlock()
 	text := fmt.Sprintf("%s running, %d over, %s, p50 %s, p99 %s", count(int(t.running.Load()), "match"), t.ended.Load(), count(t.claims, "claim"),
 		inMs(t.latency.ValueAtQuantile(50)), inMs(t.latency.ValueAtQuantile(99)))
+	if n := t.idle.Load(); n > 0 {
+		text += fmt.Sprintf(", %s", count(int(n), "idle table"))
+	}
 	if n := t.reconnecting.Load(); n > 0 {
 		text += fmt.Sprintf(", %s, trying again", count(int(n), "lost connection"))
 	}
@@ -112,190 +182,43 @@ func (t *tally) progress() string {
 	return text
 }
 
-// traffic is what all sockets have carried so far.
-func (t *tally) traffic() traffic {
+// opened counts a socket's traffic from now on.
+func (t *tally) opened(socket *client.Socket) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	sum := traffic{messagesSent: t.messagesSent.Load(), messagesReceived: t.messagesReceived.Load(), sockets: t.closed}
-	for m := range t.live {
-		sum.add(m.traffic())
+	t.live[socket] = true
+}
+
+// close closes a socket and keeps what it has carried. A second time does nothing.
+func (t *tally) close(socket *client.Socket) {
+	_ = socket.Close()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.live[socket] {
+		delete(t.live, socket)
+		t.closed = t.closed.Plus(socket.Traffic())
 	}
-	return sum
-}
-
-// traffic is match messages, and the frames of the sockets that they travel in.
-type traffic struct {
-	messagesSent, messagesReceived uint64
-	sockets                        client.Traffic
-}
-
-func (t *traffic) add(socket client.Traffic) {
-	t.sockets.FramesSent += socket.FramesSent
-	t.sockets.FramesReceived += socket.FramesReceived
-	t.sockets.BytesSent += socket.BytesSent
-	t.sockets.BytesReceived += socket.BytesReceived
 }
 
 func inMs(us int64) string { return fmt.Sprintf("%.2f ms", float64(us)/1000) }
 
-// meter measures one player's match: a Tap for what it sends, an Audience for what it gets.
-type meter struct {
-	tally    *tally
-	verifier *client.Verifier
-	link     *client.Link
-	seeking  bool // another connection
-
-	mu   sync.Mutex
-	sent map[uint64]time.Time // claims without an answer, by id: when first sent
+// mark is what all sockets had carried at a moment, and what this process had worked.
+type mark struct {
+	at                             time.Time
+	messagesSent, messagesReceived uint64
+	sockets                        client.Traffic
+	work                           time.Duration // CPU time of this process
 }
 
-// open puts the meter on its link.
-func (m *meter) open(link *client.Link) {
-	m.link = link
-	m.tally.mu.Lock()
-	defer m.tally.mu.Unlock()
-	m.tally.live[m] = true
-}
-
-func (m *meter) traffic() client.Traffic {
-	if socket := m.link.Match().Socket(); socket != nil {
-		return socket.Traffic()
+func (t *tally) mark() mark {
+	m := mark{
+		at: time.Now(), work: ownWork(), messagesSent: t.messagesSent.Load(), messagesReceived: t.messagesReceived.Load(),
 	}
-	return client.Traffic{}
-}
-
-// Joined implements client.Tap.
-func (m *meter) Joined() {
-	if m.verifier != nil {
-		m.verifier.Joined()
-	}
-}
-
-// Sent implements client.Tap.
-func (m *meter) Sent(frame client.Frame) {
-	m.tally.messagesSent.Add(1)
-	if m.verifier != nil {
-		m.verifier.Sent(frame)
-	}
-	var claim wire.ClaimSet
-	if wire.OpCode(frame.Op) != wire.OpCode_OP_CODE_CLAIM_SET || proto.Unmarshal(frame.Data, &claim) != nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, resent := m.sent[claim.GetClaimId()]; !resent {
-		m.sent[claim.GetClaimId()] = time.Now()
-	} else {
-		m.tally.count("claims sent again")
-	}
-}
-
-// Received implements client.Tap.
-func (m *meter) Received(frame client.Frame) {
-	m.tally.messagesReceived.Add(1)
-	if m.verifier != nil {
-		m.verifier.Received(frame)
-	}
-}
-
-// Message implements client.Audience.
-func (m *meter) Message(message client.Message) {
-	switch body := message.Body.(type) {
-	case *wire.Update:
-		for _, event := range body.GetEvents() {
-			if claimed := event.GetSetClaimed(); claimed != nil {
-				m.answered(claimed.GetClaimId(), message.At)
-			}
-		}
-	case *wire.ClaimResult:
-		m.answered(body.GetClaimId(), message.At)
-	case *wire.Error:
-		m.tally.count(client.ReasonName(body.GetReason()))
-	}
-}
-
-// answered records the first answer to a claim of this player's; ids of others are not among those sent.
-func (m *meter) answered(id uint64, at time.Time) {
-	m.mu.Lock()
-	sent, own := m.sent[id]
-	delete(m.sent, id)
-	m.mu.Unlock()
-	if own {
-		m.tally.mu.Lock()
-		defer m.tally.mu.Unlock()
-		m.tally.answered(at.Sub(sent))
-	}
-}
-
-// Resolved implements client.Audience.
-func (m *meter) Resolved(r client.Resolution) {
-	m.mu.Lock()
-	delete(m.sent, r.ClaimID) // a Welcome may have answered it
-	m.mu.Unlock()
-	t := m.tally
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.claims++
-	switch r.Kind {
-	case client.ResolvedValid:
-		t.valid++
-	case client.ResolvedInvalid:
-		t.invalid++
-	case client.ResolvedRefused:
-		t.refused[client.ReasonName(r.Reason)]++
-	case client.ResolvedAbandoned:
-		t.unanswered++
+	m.sockets = t.closed
+	for socket := range t.live {
+		m.sockets = m.sockets.Plus(socket.Traffic())
 	}
-}
-
-// ConnectionLost implements client.ConnectionAudience.
-func (m *meter) ConnectionLost() {
-	m.seeking = true
-	m.tally.reconnecting.Add(1)
-}
-
-// ConnectionMade implements client.ConnectionAudience.
-func (m *meter) ConnectionMade() { m.stopSeeking() }
-
-func (m *meter) stopSeeking() {
-	if m.seeking {
-		m.tally.reconnecting.Add(-1)
-	}
-	m.seeking = false
-}
-
-// lost says that the connection will not be made again.
-func (m *meter) lost() {
-	if m.verifier != nil {
-		m.verifier.Lost()
-	}
-}
-
-// close ends the player's part: what has no answer now will have none.
-func (m *meter) close() {
-	m.stopSeeking()
-	carried := m.traffic()
-	m.link.Close()
-	m.mu.Lock()
-	waiting := len(m.sent)
-	m.mu.Unlock()
-	t := m.tally
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.live, m)
-	sum := traffic{sockets: t.closed}
-	sum.add(carried)
-	t.closed = sum.sockets
-	t.unanswered += waiting
-	t.claims += waiting
-	if m.verifier == nil {
-		return
-	}
-	report := m.verifier.Report()
-	t.wrong += len(report.Violations) + report.Suppressed
-	for _, violation := range report.Violations {
-		if len(t.violations) < 20 {
-			t.violations = append(t.violations, m.link.Match().ID()+" "+violation)
-		}
-	}
+	return m
 }
