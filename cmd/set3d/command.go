@@ -105,6 +105,7 @@ func newHelpCommand() *cobra.Command {
 				return exit(exitUsage, "there is no help for %q: no such command", strings.Join(args, " "))
 			}
 			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
 			return about.Help()
 		},
 	}
