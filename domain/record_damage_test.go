@@ -112,7 +112,10 @@ func TestTakingARecordChangesNothing(t *testing.T) {
 
 // Commands that change nothing do not fill the memory, whichever way they change nothing, and the record without them gives the same match.
 func TestRecordIsBounded(t *testing.T) {
-	s := startTestMatch(t, "SETS", 2)
+	rules := DefaultRules()
+	rules.ClaimGraceMs = 250
+	s := NewSession()
+	require.NoError(t, s.StartMatch(Setup{Rules: rules, Players: 2, Deck: orderOf(t, namedBoards["SETS"], true)}, &Output{}))
 	var want Output
 	flood := func(s *Session, out *Output, from, n int) {
 		for i := from; i < from+n; i++ {
@@ -146,9 +149,14 @@ func TestRecordIsBounded(t *testing.T) {
 	for _, s := range []*Session{s, replayed} {
 		flood(s, &Output{}, 0, 100)
 		require.Equal(t, Applied, s.Apply(s.NowMs(), ClaimSet{Seat: 1, ID: 7, Cards: []byte{3, 4, 5}}, &Output{}).Outcome)
-		flood(s, &Output{}, 100, 100)
+		require.Equal(t, Held, s.Apply(s.NowMs(), ClaimSet{Seat: 0, ID: 8, Cards: []byte{6, 7, 8}}, &Output{}).Outcome)
+		flood(s, &Output{}, 100, 1000)
 	}
-	require.Greater(t, len(s.Record()), len(record), "what changes the match is always kept")
-	require.Less(t, len(s.Record()), len(record)+30)
+	require.Equal(t, 2, s.Snapshot().ByPlayer[0].Score, "the held claim was judged")
+	require.Greater(t, len(s.Record()), len(record)+30, "what changes the match is always kept")
+	require.Less(t, len(s.Record()), len(record)+40)
 	require.Equal(t, s.Record(), replayed.Record())
+	again, err := Replay(s.Record(), &Output{})
+	require.NoError(t, err)
+	require.Equal(t, s.Snapshot(), again.Snapshot())
 }
