@@ -42,18 +42,21 @@ func (t *table) rename(userID, name, avatar string) {
 
 // displayName is a user's name as others are shown it: valid text of one line, not too long, without the characters that turn
 // the text around it.
-func displayName(name string) string {
-	name = strings.ToValidUTF8(name, "?")
-	name = strings.Map(func(r rune) rune {
+func displayName(name string) string { return cleanText(name, nameMax) }
+
+// cleanText is text that others are shown, of at most so many characters.
+func cleanText(text string, most int) string {
+	text = strings.ToValidUTF8(text, "?")
+	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
 			return -1
 		}
 		return r
-	}, name)
-	if utf8.RuneCountInString(name) > nameMax {
-		name = string([]rune(name)[:nameMax])
+	}, text)
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most])
 	}
-	return strings.TrimSpace(name)
+	return strings.TrimSpace(text)
 }
 
 // avatarURL is an address that a client may show a picture from, or nothing.

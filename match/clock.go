@@ -10,6 +10,9 @@ type clock struct {
 	wall func() time.Time
 	// afterFunc runs f in its own goroutine after d.
 	afterFunc func(d time.Duration, f func()) alarm
+	// repeat runs f beside everything else for as long as the process lives: first after a while, then again and again, never twice at once. f
+	// lets no panic out.
+	repeat func(first, every time.Duration, f func())
 }
 
 // alarm is a *time.Timer made by afterFunc, or a test's.
@@ -24,5 +27,13 @@ func systemClock() clock {
 		now:       func() time.Duration { return time.Since(start) },
 		wall:      time.Now,
 		afterFunc: func(d time.Duration, f func()) alarm { return time.AfterFunc(d, f) },
+		repeat:    repeatForEver,
 	}
+}
+
+func repeatForEver(first, every time.Duration, f func()) {
+	time.AfterFunc(first, func() {
+		f()
+		repeatForEver(every, every, f)
+	})
 }

@@ -9,8 +9,9 @@ import (
 
 // ending is what the domain does not know of a match's end.
 type ending struct {
-	names [domain.MaxPlayers]string
-	deck  domain.DeckSource
+	names    [domain.MaxPlayers]string
+	deck     domain.DeckSource
+	resultID string
 }
 
 func eventToWire(e domain.TimedEvent, end *ending) *wire.Event {
@@ -67,7 +68,7 @@ func setClaimedToWire(e domain.SetClaimed) *wire.SetClaimed {
 }
 
 func matchEndedToWire(e domain.MatchEnded, end *ending) *wire.MatchEnded {
-	out := &wire.MatchEnded{Reason: endReasonToWire(e.Reason)}
+	out := &wire.MatchEnded{Reason: endReasonToWire(e.Reason), ResultId: end.resultID}
 	for _, seat := range e.Winners {
 		out.Winners = append(out.Winners, uint32(seat))
 	}

@@ -119,9 +119,11 @@ func boardStateToWire(s domain.MatchState) wire.BoardState {
 	return wire.BoardState_BOARD_STATE_UNSPECIFIED
 }
 
-// stampOf is the stamp of a message made at now. There is one incarnation: tables are not resumed yet.
+// stampOf is the stamp of a message made at now.
 func stampOf(s standing, now time.Duration) *wire.Stamp {
-	return &wire.Stamp{ServerTimeMs: uint64(s.matchMs(now)), Revision: s.revision, RosterRevision: s.rosterRevision}
+	return &wire.Stamp{
+		ServerTimeMs: uint64(s.matchMs(now)), Incarnation: s.incarnation, Revision: s.revision, RosterRevision: s.rosterRevision,
+	}
 }
 
 // matchMs is match time: ms since the match began, 0 before.

@@ -23,7 +23,7 @@ type Setting struct {
 
 // Settings is every key of the configuration, in the order in which an operator reads them.
 func Settings() []Setting {
-	return []Setting{
+	return append([]Setting{
 		onOff("SET3D_FAST_LANE", "on", "judge a claim when it arrives; off: at the next tick",
 			func(c *config, on bool) { c.fastLane = on }),
 		number("SET3D_TICK_RATE", "2, or 10 with SET3D_FAST_LANE=off", 1, 60, "ticks a second of a match: a safety net while the fast lane is on",
@@ -58,7 +58,7 @@ func Settings() []Setting {
 			func(c *config, on bool) { c.development = on }),
 		onOff("SET3D_TEST_HOOKS", "off", "let create_match order decks and panics: for tests, never in production",
 			func(c *config, on bool) { c.testHooks = on }),
-	}
+	}, archiveSettings()...)
 }
 
 // config is the parsed configuration.
@@ -80,6 +80,8 @@ type config struct {
 	wrongCodesPerMinute int
 	reservation         time.Duration
 	relayedMatches      bool
+
+	archive archiveConfig
 }
 
 // The tick rates when nobody asks for another one.
@@ -125,6 +127,17 @@ func onOff(name, byDefault, meaning string, set func(*config, bool)) Setting {
 			}
 			set(c, value == "on")
 			return true
+		}}
+}
+
+func choice(name, byDefault string, allowed []string, meaning string, set func(*config, int)) Setting {
+	return Setting{Name: name, Default: byDefault, Allowed: strings.Join(allowed, " or "), Meaning: meaning,
+		apply: func(c *config, value string) bool {
+			i := slices.Index(allowed, value)
+			if i >= 0 {
+				set(c, i)
+			}
+			return i >= 0
 		}}
 }
 

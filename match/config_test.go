@@ -16,6 +16,10 @@ func TestConfigDefaults(t *testing.T) {
 		maxSpectators: 16, countdown: 3 * time.Second, idleWarning: 2 * time.Minute, idleForfeit: 30 * time.Second,
 		rate:         rate{perSecond: 20, burst: 10},
 		rpcPerMinute: 120, wrongCodesPerMinute: 10, reservation: 15 * time.Second,
+		archive: archiveConfig{
+			durability: durabilityFast, checkpoint: 500 * time.Millisecond, safeWait: 5 * time.Second, resumeWithin: time.Hour, recordDays: 90,
+			backlog: 5_000,
+		},
 	}
 	if c != want {
 		t.Fatalf("defaults %+v", c)

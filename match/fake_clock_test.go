@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -10,6 +11,8 @@ type fakeClock struct {
 	mu     sync.Mutex
 	at     time.Duration
 	alarms []*fakeAlarm
+
+	repeated []func()
 }
 
 type fakeAlarm struct {
@@ -20,7 +23,24 @@ type fakeAlarm struct {
 }
 
 func (c *fakeClock) clock() clock {
-	return clock{now: c.now, wall: func() time.Time { return time.UnixMilli(1_700_000_000_000) }, afterFunc: c.afterFunc}
+	return clock{
+		now: c.now, wall: func() time.Time { return time.UnixMilli(1_700_000_000_000) }, afterFunc: c.afterFunc,
+		repeat: func(_, _ time.Duration, f func()) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.repeated = append(c.repeated, f)
+		},
+	}
+}
+
+// runRepeated runs once all that repeats.
+func (c *fakeClock) runRepeated() {
+	c.mu.Lock()
+	repeated := slices.Clone(c.repeated)
+	c.mu.Unlock()
+	for _, f := range repeated {
+		f()
+	}
 }
 
 func (c *fakeClock) now() time.Duration {

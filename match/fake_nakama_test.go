@@ -32,6 +32,7 @@ type fakeNakama struct {
 	hooks   map[string]func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) // before all else
 	matched func(entries []runtime.MatchmakerEntry) (string, error)
 	module  *module
+	storage *fakeStorage
 
 	mu           sync.Mutex
 	matches      map[string]*fakeMatch
@@ -71,7 +72,8 @@ func newFake(t testing.TB, settings ...string) *fakeNakama {
 		rpcs: map[string]nakamaRPC{}, matches: map[string]*fakeMatch{}, users: map[string]*fakeUser{},
 		counters: map[string]int64{}, disconnected: map[string]int{},
 		accounts: map[string]fakeAccount{}, blocked: map[string][]string{},
-		hooks: map[string]func(context.Context, *rtapi.Envelope) (*rtapi.Envelope, error){},
+		hooks:   map[string]func(context.Context, *rtapi.Envelope) (*rtapi.Envelope, error){},
+		storage: newFakeStorage(),
 	}
 	for _, s := range settings {
 		key, value, _ := strings.Cut(s, "=")

@@ -25,6 +25,10 @@ const (
 	atLookUp      entryPoint = "look_up"
 	atRematch     entryPoint = "rematch"
 	atMatchmaker  entryPoint = "matchmaker"
+	atShutdown    entryPoint = "shutdown"
+	atArchive     entryPoint = "archive"
+	atAccount     entryPoint = "account"
+	atHousekeeper entryPoint = "housekeeping"
 )
 
 // entryPoints are all of them, in the order in which an error message lists them.
@@ -40,6 +44,13 @@ func (m *module) report(at entryPoint, cause any, matchID string, revision uint6
 	defer func() { _ = recover() }()
 	m.logger.Error("panic in %s of match %q at revision %d: %v\n%s", string(at), matchID, revision, cause, debug.Stack())
 	m.count("set3d_panics", map[string]string{"at": string(at)})
+}
+
+// guard is deferred by what belongs to no match.
+func (m *module) guard(at entryPoint) {
+	if cause := recover(); cause != nil {
+		m.report(at, cause, "", 0)
+	}
 }
 
 // guard is deferred by every callback of a match: a panic ends the table, and nothing else.

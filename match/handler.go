@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
 
@@ -85,6 +86,8 @@ func (h *handler) MatchLoop(_ context.Context, _ runtime.Logger, _ *sql.DB, _ ru
 	t.box.refuseAll(t.box.expire(), wire.Reason_REASON_NOT_IN_MATCH)
 	t.checkIdle()
 	t.settleMatched()
+	t.dropAbsent()
+	t.releaseLate()
 	t.leave()
 	t.closeWhenDone()
 	return t
@@ -114,7 +117,7 @@ func (h *handler) MatchTerminate(_ context.Context, _ runtime.Logger, _ *sql.DB,
 	if t.closing {
 		return t
 	}
-	t.draining = true
+	t.drain(time.Duration(max(0, graceSeconds)) * time.Second)
 	t.leave()
 	t.sendAll(wire.OpCode_OP_CODE_NOTICE, &wire.Notice{
 		Stamp: t.stamp(), Kind: wire.NoticeKind_NOTICE_KIND_SHUTDOWN, GraceMs: uint32(max(0, graceSeconds) * 1_000),

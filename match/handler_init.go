@@ -51,14 +51,24 @@ func newTable(m *module, logger runtime.Logger, matchID string, params map[strin
 		module: m, setup: setup, box: box, logger: logger, seats: seats{count: setup.Seats},
 		session: domain.NewSession(), abort: newAbort(), now: now, emptySince: now,
 	}
-	for i, level := range setup.Bots {
-		if level != 0 {
-			t.seatBot(level, i)
+	if interrupted, ok := params[resumeParam].(string); ok {
+		if err := t.resume(interrupted); err != nil {
+			return nil, err
 		}
+	} else {
+		t.seatBots()
 	}
 	t.label = t.currentLabel()
 	t.publishFacts()
 	return t, nil
+}
+
+func (t *table) seatBots() {
+	for i, level := range t.setup.Bots {
+		if level != 0 {
+			t.seatBot(level, i)
+		}
+	}
 }
 
 // stopped runs when Nakama has stopped the match, for whatever reason, perhaps in the middle of a callback. It touches

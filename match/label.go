@@ -7,6 +7,9 @@ const (
 	phaseLobby   = "lobby"
 	phasePlaying = "playing"
 	phaseEnded   = "ended"
+
+	// phaseInterrupted is that of a table whose match a restart has interrupted. No label says it.
+	phaseInterrupted = "interrupted"
 )
 
 // label is what Nakama lists a match by. Everybody can read it: no code, no user, no seed.

@@ -141,7 +141,7 @@ func TestMyMatches(t *testing.T) {
 	if mine := g.players[1].mine(t); len(mine) != 1 || mine[0].Phase != "ended" {
 		t.Fatalf("bob has %+v", mine)
 	}
-	if answer, _ := n.session("dan").rpc("my_matches", `{}`); answer != `{"matches":[]}` {
+	if answer, _ := n.session("dan").rpc("my_matches", `{}`); answer != `{"matches":[],"complete":true}` {
 		t.Fatalf("dan has %s", answer)
 	}
 	if mine := n.session("eve").mine(t); len(mine) != 0 {

@@ -80,6 +80,7 @@ type admission struct {
 type standing struct {
 	started        bool
 	startedAt      time.Duration
+	incarnation    uint32
 	revision       uint64
 	rosterRevision uint32
 }
@@ -224,6 +225,12 @@ func (b *mailbox) close() []mail {
 		b.alarm.Stop()
 	}
 	return left
+}
+
+func (b *mailbox) isClosed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.closed
 }
 
 // poison marks the table as broken by something beside the match's goroutine.

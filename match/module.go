@@ -9,6 +9,8 @@ import (
 	"fmt"
 
 	"github.com/heroiclabs/nakama-common/runtime"
+
+	"set3d/match/archive"
 )
 
 // Name is the module's name, by which Nakama makes matches of it.
@@ -39,6 +41,7 @@ type module struct {
 	joins    *allowance
 	guesses  *allowance // of codes
 	blocks   *blocks
+	archive  *archive.Archive
 	wake     string // the signal that only we know, so that nobody else can wake a match up
 	stray    stray
 }
@@ -52,7 +55,9 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 	if err := checkSecrets(settings, logger, initializer); err != nil {
 		return err
 	}
+	node, _ := ctx.Value(runtime.RUNTIME_CTX_NODE).(string)
 	m := newModule(settings, logger, nk, c)
+	m.openArchive(node)
 	if settings.testHooks {
 		logger.Warn("SET3D_TEST_HOOKS is on: clients can order decks and panics. Never in production")
 	}
@@ -65,6 +70,9 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 		}
 	}
 	if err := m.registerHooks(initializer); err != nil {
+		return err
+	}
+	if err := m.registerArchive(initializer); err != nil {
 		return err
 	}
 	logger.Info("SET: 3D online %s, fast lane %t, %d ticks a second", serverVersion, settings.fastLane, settings.tickRate)

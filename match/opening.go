@@ -2,6 +2,7 @@ package match
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ type opening struct {
 	hold     time.Duration // of each promise
 	promised []string
 	box      *mailbox      // from MatchInit on
+	resumed  bool          // its match was interrupted: nobody is sent there
 	done     chan struct{} // closed when it is made, or err says why not
 	matchID  string
 	err      error
@@ -28,6 +30,9 @@ func (m *module) newOpening(s tableSetup, promised ...string) *opening {
 func (m *module) make(ctx context.Context, o *opening) (err error) {
 	err = reject(wire.Reason_REASON_INTERNAL, nil) // if something panics
 	defer func() { err = m.tables.finish(o, err, m.clock.now()) }()
+	if m.archive.Backlog() >= m.config.archive.backlog {
+		return m.storageFailed(errBacklog)
+	}
 	params, err := o.setup.params()
 	if err != nil {
 		return m.openFailed(err)
@@ -38,6 +43,15 @@ func (m *module) make(ctx context.Context, o *opening) (err error) {
 	}
 	m.count("set3d_tables_opened", map[string]string{"preset": o.setup.Preset})
 	return nil
+}
+
+var errBacklog = errors.New("too many finished matches wait to be stored")
+
+// storageFailed is what a client hears of a database that does not do what it should.
+func (m *module) storageFailed(err error) error {
+	m.logger.Error("storage: %v", err)
+	m.count("set3d_storage_failures", nil)
+	return reject(wire.Reason_REASON_STORAGE_UNAVAILABLE, nil)
 }
 
 // openFailed maps Nakama's errors, which are plain text that would otherwise reach the client.
@@ -65,6 +79,37 @@ func (r *registry) beginLocked(o *opening, limit int) bool {
 	r.codes[o.setup.Code] = nil
 	r.openings = append(r.openings, o)
 	return true
+}
+
+// beginResume returns the mailbox of a table that is open; or the opening by which it is being resumed, which mine says is fresh: the caller has to
+// finish it.
+func (r *registry) beginResume(tableID string, fresh *opening) (o *opening, mine bool, b *mailbox) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.ofTableLocked(tableID); b != nil {
+		return nil, false, b
+	}
+	for _, o := range r.openings {
+		if o.setup.TableID == tableID {
+			return o, false, nil
+		}
+	}
+	fresh.resumed = true
+	r.openings = append(r.openings, fresh)
+	return fresh, true, nil
+}
+
+// adopt gives an opening the setup of the table that it resumes, with its code, unless another table has that by now.
+func (r *registry) adopt(o *opening, s tableSetup) tableSetup {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, used := r.codes[s.Code]; used || s.Code == "" {
+		s.Code = r.unusedCode()
+	}
+	r.codes[s.Code] = nil
+	r.count(s.Creator)
+	o.setup = s
+	return s
 }
 
 func (r *registry) unusedCode() string {
@@ -95,7 +140,7 @@ func (r *registry) finish(o *opening, err error, now time.Duration) error {
 	case r.boxes[o.box.key] == o.box: // it has not broken meanwhile
 		r.codes[o.setup.Code] = o.box
 		r.list(o.box)
-		if kind, ok := o.setup.kind(); ok {
+		if kind, ok := o.setup.kind(); ok && !o.resumed {
 			r.publishLocked(o.box, kind)
 		}
 		o.keepPromises(now)

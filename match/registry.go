@@ -14,6 +14,7 @@ type registry struct {
 
 	mu       sync.RWMutex
 	boxes    map[matchKey]*mailbox
+	byTable  map[string]*mailbox // the newest of each table
 	openings []*opening
 	codes    map[string]*mailbox // nil: of a table that is being made
 	open     map[string]int      // by user: tables and openings
@@ -29,7 +30,7 @@ type tableKind struct {
 
 func newRegistry() *registry {
 	return &registry{
-		newCode: newCode, boxes: map[matchKey]*mailbox{}, codes: map[string]*mailbox{}, open: map[string]int{},
+		newCode: newCode, boxes: map[matchKey]*mailbox{}, byTable: map[string]*mailbox{}, codes: map[string]*mailbox{}, open: map[string]int{},
 		lobbies: map[tableKind][]*mailbox{},
 	}
 }
@@ -62,11 +63,31 @@ func (r *registry) listed() []*mailbox {
 	return boxes
 }
 
+// ofTable returns the mailbox of a table that is open, or nil.
+func (r *registry) ofTable(tableID string) *mailbox {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.ofTableLocked(tableID)
+}
+
+// playing counts the tables that have not closed.
+func (r *registry) playing() int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	n := 0
+	for _, b := range r.boxes {
+		if !b.isClosed() {
+			n++
+		}
+	}
+	return n
+}
+
 // add makes a table known whose match is being made. Nobody is sent there before it is listed.
 func (r *registry) add(b *mailbox) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.boxes[b.key] = b
+	r.boxes[b.key], r.byTable[b.tableID] = b, b
 	i := slices.IndexFunc(r.openings, func(o *opening) bool { return o.setup.TableID == b.tableID })
 	if i < 0 { // not made by us
 		r.count(b.creator)
@@ -96,6 +117,13 @@ func (r *registry) publish(b *mailbox, kind tableKind) {
 
 // What follows needs the lock.
 
+func (r *registry) ofTableLocked(tableID string) *mailbox {
+	if b := r.byTable[tableID]; b != nil && !b.isClosed() {
+		return b
+	}
+	return nil
+}
+
 func (r *registry) list(b *mailbox) {
 	r.serial++
 	b.serial = r.serial
@@ -113,6 +141,9 @@ func (r *registry) removeLocked(b *mailbox) {
 		return
 	}
 	delete(r.boxes, b.key)
+	if r.byTable[b.tableID] == b {
+		delete(r.byTable, b.tableID)
+	}
 	if b.code != "" {
 		delete(r.codes, b.code)
 	}
@@ -147,5 +178,5 @@ func (r *registry) release(userID string) {
 func (r *registry) population() int {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return len(r.boxes) + len(r.openings) + len(r.codes) + len(r.open) + len(r.lobbies)
+	return len(r.boxes) + len(r.byTable) + len(r.openings) + len(r.codes) + len(r.open) + len(r.lobbies)
 }

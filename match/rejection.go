@@ -56,15 +56,15 @@ func waitArgs(wait time.Duration) args { return args{"retry_after_ms": wait.Mill
 
 func codeOf(reason wire.Reason) int {
 	switch reason {
-	case wire.Reason_REASON_UNKNOWN_CODE, wire.Reason_REASON_UNKNOWN_MATCH:
+	case wire.Reason_REASON_UNKNOWN_CODE, wire.Reason_REASON_UNKNOWN_MATCH, wire.Reason_REASON_UNKNOWN_RESULT, wire.Reason_REASON_RECORD_GONE:
 		return codeNotFound
 	case wire.Reason_REASON_NO_USER:
 		return codePermissionDenied
 	case wire.Reason_REASON_TOO_MANY_MATCHES, wire.Reason_REASON_TOO_MANY_REQUESTS:
 		return codeResourceExhausted
-	case wire.Reason_REASON_UNSUPPORTED_VERSION:
+	case wire.Reason_REASON_UNSUPPORTED_VERSION, wire.Reason_REASON_MATCH_OVER:
 		return codeFailedPrecondition
-	case wire.Reason_REASON_SHUTTING_DOWN:
+	case wire.Reason_REASON_SHUTTING_DOWN, wire.Reason_REASON_STORAGE_UNAVAILABLE, wire.Reason_REASON_BUSY:
 		return codeUnavailable
 	case wire.Reason_REASON_INTERNAL:
 		return codeInternal

@@ -22,6 +22,9 @@ func (m *module) rpcs() map[string]rpcFunc {
 	return map[string]rpcFunc{
 		"hello": m.hello, "create_match": m.createMatch, "quick_match": m.quickMatch, "resolve_code": m.resolveCode,
 		"list_matches": m.listMatches, "my_matches": m.myMatches, "match_review": m.matchReview,
+		"resume_match": m.resumeMatch,
+		"get_result":   m.getResult, "get_record": m.getRecord, "match_history": m.matchHistory, "player_stats": m.playerStats,
+		"report_player": m.reportPlayer, "delete_my_data": m.deleteMyData, "export_my_data": m.exportMyData,
 	}
 }
 

@@ -2,11 +2,17 @@ package match
 
 import (
 	"context"
+	"encoding/json"
 	"time"
+
+	"set3d/domain"
+	"set3d/match/archive"
 )
 
 type mineResponse struct {
 	Matches []mineView `json:"matches"`
+	// Complete is false if the database did not answer: tables that a restart has interrupted are missing.
+	Complete bool `json:"complete"`
 }
 
 // mineView is a table where the user has a seat.
@@ -30,13 +36,41 @@ func (m *module) myMatches(ctx context.Context, r *request) (any, error) {
 	if err := r.done(); err != nil {
 		return nil, err
 	}
-	answer := mineResponse{Matches: []mineView{}}
+	answer := mineResponse{Matches: []mineView{}, Complete: true}
 	for _, b := range m.tables.listed() {
 		if view, ok := m.viewMine(b, userID); ok {
 			answer.Matches = append(answer.Matches, view)
 		}
 	}
+	interrupted, err := m.archive.Interrupted(userID)
+	if err != nil {
+		m.logger.Warn("cannot look for interrupted tables: %v", err)
+		answer.Complete = false
+	}
+	for _, t := range interrupted {
+		if view, ok := viewInterrupted(t, userID); ok && m.tables.ofTable(t.ID) == nil {
+			answer.Matches = append(answer.Matches, view)
+		}
+	}
 	return answer, nil
+}
+
+// viewInterrupted is a table that a restart has interrupted: there is no match to join until somebody resumes it.
+func viewInterrupted(t *archive.Table, userID string) (mineView, bool) {
+	seat, sits := t.SeatOf(userID)
+	session, err := domain.Replay(t.Record, &domain.Output{})
+	var setup tableSetup
+	if err != nil || !sits || json.Unmarshal(t.Setup, &setup) != nil {
+		return mineView{}, false
+	}
+	me := session.Snapshot().ByPlayer[seat]
+	return mineView{
+		tableView: tableView{
+			TableID: t.ID, Phase: phaseInterrupted, Private: setup.Private, Ranked: setup.Ranked, StartMode: setup.startName(),
+			Preset: setup.rulesName(), Rules: viewRules(setup.Rules), Seats: len(t.Seats), Taken: len(t.Seats),
+		},
+		Code: setup.Code, Seat: &seat, Score: me.Score,
+	}, !me.Forfeited
 }
 
 func (m *module) viewMine(b *mailbox, userID string) (mineView, bool) {

@@ -52,7 +52,7 @@ func (r *registry) neighbours(kind tableKind, now time.Duration) []string {
 		}
 	}
 	for _, o := range r.openings {
-		if k, ok := o.setup.kind(); ok && k == kind {
+		if k, ok := o.setup.kind(); ok && k == kind && !o.resumed {
 			users = append(users, o.promised...)
 		}
 	}
@@ -87,7 +87,7 @@ func (r *registry) seekTable(w wish) *mailbox {
 // promise keeps a seat for a user at a table that is being made.
 func (o *opening) promise(w wish) bool {
 	kind, ok := o.setup.kind()
-	if !ok || kind != w.kind {
+	if !ok || kind != w.kind || o.resumed {
 		return false
 	}
 	if slices.Contains(o.promised, w.userID) {

@@ -1,11 +1,13 @@
 package match
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
 
 	"set3d/domain"
+	"set3d/match/archive"
 	wire "set3d/proto/set3d/v1"
 )
 
@@ -25,6 +27,8 @@ type table struct {
 	deck     domain.DeckSource
 	standing standing
 
+	startedUnixMs int64
+
 	now     time.Duration // of the running callback
 	pending []mail        // taken from the mailbox and not judged yet
 	replies []reply       // to be sent behind the next UPDATE
@@ -41,6 +45,11 @@ type table struct {
 	label         label
 	factsAt       factsAt       // of the facts that are published
 	alarmAt       time.Duration // when the alarm goes off; 0: it is not set
+	unkept        bool          // something has happened that a checkpoint must hold
+	setupRaw      json.RawMessage
+	rulesJSON     json.RawMessage
+	kept          archive.Table // what was handed over last
+	outbox        outbox
 	encoder       encoder
 	receiver      receiver
 	addressee     [1]runtime.Presence
@@ -48,8 +57,10 @@ type table struct {
 	emptySince time.Duration // since when nobody is here; meaningless while somebody is
 	endedAt    time.Duration // when the match ended
 	ended      bool
-	draining   bool // the server shuts down
-	closing    bool // closed: the next MatchLoop stops the match
+	draining   bool          // the server shuts down
+	suspendAt  time.Duration // while draining: when a match that still runs is suspended
+	returnBy   time.Duration // of a resumed match whose rules hold no seats: who is not back then has dropped; 0: no such
+	closing    bool          // closed: the next MatchLoop stops the match
 }
 
 // enter begins a callback: what waits in the mailbox is judged first, each message at its arrival, and then every
@@ -153,6 +164,9 @@ func (t *table) closeWhenDone() {
 			t.close()
 		}
 	case t.standing.started: // the rules end a match; a table with held seats may be empty
+		if t.draining && t.now >= t.suspendAt {
+			t.suspend()
+		}
 	case t.draining:
 		t.close()
 	case len(t.visitors) == 0 && t.now-t.emptySince >= config.emptyTable:

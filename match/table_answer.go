@@ -95,7 +95,7 @@ func (t *table) welcome(v *visitor) {
 		}
 	}
 	if end, ok := t.session.Ended(); ok {
-		w.Ended = matchEndedToWire(end, &ending{names: t.seats.names(), deck: t.deck})
+		w.Ended = matchEndedToWire(end, t.ending())
 	}
 	t.sendTo(v, wire.OpCode_OP_CODE_WELCOME, w)
 }

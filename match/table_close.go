@@ -12,9 +12,15 @@ func (t *table) close() {
 		return
 	}
 	t.flush()
+	t.closeWith(wire.NoticeKind_NOTICE_KIND_CLOSED)
+}
+
+// closeWith closes the table and says why. Nothing is held back any more.
+func (t *table) closeWith(why wire.NoticeKind) {
 	t.closing = true
 	t.box.refuseAll(t.box.close(), wire.Reason_REASON_TABLE_CLOSED)
-	t.sendAll(wire.OpCode_OP_CODE_NOTICE, t.closedNotice())
+	t.release()
+	t.sendAll(wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stamp(), Kind: why})
 	t.refreshLabel()
 }
 
@@ -35,7 +41,9 @@ func (t *table) die() {
 		t.pending = nil
 		t.box.refuseAll(left, wire.Reason_REASON_TABLE_CLOSED)
 	})
+	alone(t.release)
 	alone(t.sendAbort)
+	alone(t.abandon)
 	alone(t.refreshLabel)
 	alone(t.answerLost)
 }
@@ -47,6 +55,7 @@ func (t *table) sendAbort() {
 		return
 	}
 	stamp := t.stamp()
+	t.abort.GetMatchEnded().ResultId = t.kept.ID
 	stamp.Revision = max(t.standing.revision, t.sentRevision) + 1
 	t.abort.AtMs = stamp.ServerTimeMs
 	update := &wire.Update{Stamp: stamp, FromRevision: t.sentRevision, Events: []*wire.Event{t.abort}}

@@ -13,6 +13,7 @@ import (
 // same bytes for all, then the answers that are for one session.
 func (t *table) flush() {
 	t.observe()
+	t.keep()
 	t.raiseRoster()
 	if t.rosterUnsent {
 		t.sendRoster()
@@ -34,11 +35,16 @@ func (t *table) flush() {
 func (t *table) observe() {
 	for _, e := range t.out.Events {
 		switch e := e.Event.(type) {
+		case domain.MatchStarted:
+			t.unkept = true
 		case domain.SetClaimed:
+			t.unkept = true
 			t.settle(e.Seat, e.ClaimID)
 		case domain.PlayerForfeited:
+			t.unkept = true
 			t.rosterChanged = true
 		case domain.MatchEnded:
+			t.unkept = true
 			t.noteEnd(e)
 		}
 	}
@@ -85,12 +91,16 @@ func (t *table) sendUpdate() {
 		Stamp: t.stamp(), FromRevision: t.sentRevision,
 		Events: make([]*wire.Event, 0, len(t.out.Events)), Snapshot: t.encoder.fill(t.session.Snapshot()),
 	}
-	end := ending{names: t.seats.names(), deck: t.deck}
+	end := t.ending()
 	for _, e := range t.out.Events {
-		update.Events = append(update.Events, eventToWire(e, &end))
+		update.Events = append(update.Events, eventToWire(e, end))
 	}
 	t.sendAll(wire.OpCode_OP_CODE_UPDATE, update)
 	t.sentRevision = t.standing.revision
+}
+
+func (t *table) ending() *ending {
+	return &ending{names: t.seats.names(), deck: t.deck, resultID: t.setup.TableID}
 }
 
 func (t *table) stamp() *wire.Stamp { return stampOf(t.standing, t.now) }
@@ -105,7 +115,16 @@ func (t *table) sendTo(v *visitor, opCode wire.OpCode, m proto.Message) {
 }
 
 func (t *table) broadcast(opCode wire.OpCode, m proto.Message, to []runtime.Presence) {
-	if err := t.dispatcher.BroadcastMessage(int64(opCode), t.encoder.encode(m), to, nil, true); err != nil {
+	data := t.encoder.encode(m)
+	if t.outbox.isHolding() {
+		t.outbox.add(opCode, data, to)
+		return
+	}
+	t.transmit(opCode, data, to)
+}
+
+func (t *table) transmit(opCode wire.OpCode, data []byte, to []runtime.Presence) {
+	if err := t.dispatcher.BroadcastMessage(int64(opCode), data, to, nil, true); err != nil {
 		t.logger.Debug("table %s: cannot send %v: %v", t.setup.TableID, opCode, err)
 	}
 }

@@ -14,6 +14,7 @@ func (t *table) start() {
 	t.closeGaps()
 	t.deck = t.setup.deck(newKey)
 	t.standing.started, t.standing.startedAt = true, t.now
+	t.startedUnixMs = t.module.clock.wall().UnixMilli()
 	t.rosterChanged = t.rosterChanged || t.setup.StartWhenReady
 	t.allActive()
 	setup := domain.Setup{Rules: t.setup.Rules, Players: t.seats.count, Deck: t.deck, Bots: t.seats.bots()}

@@ -165,7 +165,16 @@ func (t *table) forget(v *visitor) {
 	}
 }
 
+// kick removes a session, after all that it has to be told before.
 func (t *table) kick(v *visitor) {
+	if t.outbox.isHolding() {
+		t.outbox.addKick(v)
+		return
+	}
+	t.remove(v)
+}
+
+func (t *table) remove(v *visitor) {
 	if err := t.dispatcher.MatchKick([]runtime.Presence{v}); err != nil {
 		t.logger.Warn("table %s: cannot remove session %s: %v", t.setup.TableID, v.sessionID, err)
 	}

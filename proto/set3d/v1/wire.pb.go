@@ -194,7 +194,8 @@ const (
 	Reason_REASON_UNKNOWN_OP_CODE Reason = 31
 	// The session sends faster than 20 messages a second with bursts of 10.
 	Reason_REASON_RATE_LIMITED Reason = 32
-	// The table has no room for this message just now; nothing was taken, the same message may be sent again.
+	// The table has no room for this message just now; nothing was taken, the same message may be sent again. From resume_match: the
+	// table is just being resumed by another server.
 	Reason_REASON_BUSY Reason = 33
 	// The table has closed.
 	Reason_REASON_TABLE_CLOSED Reason = 34
@@ -263,6 +264,16 @@ const (
 	// Sessions of the same user have taken the seat from each other again and again; args.retry_after_ms says how long the one
 	// that sits there keeps it.
 	Reason_REASON_CONTESTED Reason = 81
+	// No result with this id is stored, or the user did not play in that match.
+	Reason_REASON_UNKNOWN_RESULT Reason = 82
+	// The result is still on its way to the database; ask again in a moment.
+	Reason_REASON_RESULT_PENDING Reason = 83
+	// The record is not kept any more; its result is.
+	Reason_REASON_RECORD_GONE Reason = 84
+	// The database does not answer, or is far behind. It was logged; the request may be sent again.
+	Reason_REASON_STORAGE_UNAVAILABLE Reason = 85
+	// The match of this table is over; args.result_id names its result.
+	Reason_REASON_MATCH_OVER Reason = 86
 )
 
 // Enum value maps for Reason.
@@ -315,6 +326,11 @@ var (
 		79: "REASON_KICKED",
 		80: "REASON_UNKNOWN_MATCH",
 		81: "REASON_CONTESTED",
+		82: "REASON_UNKNOWN_RESULT",
+		83: "REASON_RESULT_PENDING",
+		84: "REASON_RECORD_GONE",
+		85: "REASON_STORAGE_UNAVAILABLE",
+		86: "REASON_MATCH_OVER",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":         0,
@@ -364,6 +380,11 @@ var (
 		"REASON_KICKED":              79,
 		"REASON_UNKNOWN_MATCH":       80,
 		"REASON_CONTESTED":           81,
+		"REASON_UNKNOWN_RESULT":      82,
+		"REASON_RESULT_PENDING":      83,
+		"REASON_RECORD_GONE":         84,
+		"REASON_STORAGE_UNAVAILABLE": 85,
+		"REASON_MATCH_OVER":          86,
 	}
 )
 
@@ -1007,7 +1028,7 @@ const (
 	NoticeKind_NOTICE_KIND_REPLACED NoticeKind = 3
 	// The seat in Notice.seat was forfeited.
 	NoticeKind_NOTICE_KIND_SEAT_FORFEITED NoticeKind = 4
-	// The match was suspended and can be resumed later.
+	// The match was interrupted by a restart of the server. It goes on: ask my_matches and resume_match for the table's id.
 	NoticeKind_NOTICE_KIND_SUSPENDED NoticeKind = 5
 	// The table has closed; nothing more comes.
 	NoticeKind_NOTICE_KIND_CLOSED NoticeKind = 6
@@ -3163,7 +3184,7 @@ type MatchEnded struct {
 	//	*MatchEnded_Key
 	//	*MatchEnded_Seed
 	Deck isMatchEnded_Deck `protobuf_oneof:"deck"`
-	// Names the stored result. Empty when results are not stored.
+	// Names the stored result, for the RPCs get_result and get_record. A moment may pass until it is there.
 	ResultId      string `protobuf:"bytes,7,opt,name=result_id,json=resultId,proto3" json:"result_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4389,7 +4410,8 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\rOP_CODE_ERROR\x10k\x12\x10\n" +
 	"\fOP_CODE_HINT\x10l\x12\x17\n" +
 	"\x13OP_CODE_EMOTE_SHOWN\x10m\x12\x13\n" +
-	"\x0fOP_CODE_REMATCH\x10n*\x99\t\n" +
+	"\x0fOP_CODE_REMATCH\x10n*\x9e\n" +
+	"\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16REASON_MALFORMED_CLAIM\x10\x01\x12\x17\n" +
@@ -4437,7 +4459,12 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x14REASON_PRIVATE_TABLE\x10N\x12\x11\n" +
 	"\rREASON_KICKED\x10O\x12\x18\n" +
 	"\x14REASON_UNKNOWN_MATCH\x10P\x12\x14\n" +
-	"\x10REASON_CONTESTED\x10Q*A\n" +
+	"\x10REASON_CONTESTED\x10Q\x12\x19\n" +
+	"\x15REASON_UNKNOWN_RESULT\x10R\x12\x19\n" +
+	"\x15REASON_RESULT_PENDING\x10S\x12\x16\n" +
+	"\x12REASON_RECORD_GONE\x10T\x12\x1e\n" +
+	"\x1aREASON_STORAGE_UNAVAILABLE\x10U\x12\x15\n" +
+	"\x11REASON_MATCH_OVER\x10V*A\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_PLAYER\x10\x01\x12\x12\n" +

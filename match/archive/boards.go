@@ -1,0 +1,162 @@
+package archive
+
+import (
+	"fmt"
+
+	"github.com/heroiclabs/nakama-common/runtime"
+)
+
+// leaderboard is one of Nakama's leaderboards, which shows one number of the statistics.
+type leaderboard struct {
+	id    string
+	order string
+	score func(*Stats) (int64, bool) // false: the player has none
+}
+
+// leaderboards are all of them. They are always set from the statistics, never raised, so whatever they show can be made right again.
+func leaderboards() []leaderboard {
+	return []leaderboard{
+		{"set3d_wins", "desc", func(s *Stats) (int64, bool) { return int64(s.Wins), s.Matches > 0 }},
+		{"set3d_sets", "desc", func(s *Stats) (int64, bool) { return int64(s.Sets), s.Matches > 0 }},
+		{"set3d_rating", "desc", func(s *Stats) (int64, bool) { return int64(max(0, s.Rating())), s.Ranked > 0 }},
+		{"set3d_fastest", "asc", func(s *Stats) (int64, bool) { return s.FastestTimedMs, s.FastestTimedMs > 0 }},
+	}
+}
+
+// CreateLeaderboards makes the leaderboards that are not there.
+func (a *Archive) CreateLeaderboards() error {
+	for _, l := range leaderboards() {
+		ctx, cancel := callContext()
+		err := a.nk().LeaderboardCreate(ctx, l.id, true, l.order, "set", "", nil, true)
+		cancel()
+		if err != nil {
+			return fmt.Errorf("leaderboard %s: %w", l.id, err)
+		}
+	}
+	return nil
+}
+
+// publish shows a user's statistics on the leaderboards. Two matches of the user may end at once, in two processes, and the older statistics must
+// not be shown last: what was written is looked at again until nothing has changed meanwhile.
+func (a *Archive) publish(userID, username string) error {
+	for range settleTries {
+		s, version, err := a.readStats(userID)
+		if err != nil || version == "" {
+			return err
+		}
+		for _, l := range leaderboards() {
+			if err := a.setScore(l, &s, userID, username); err != nil {
+				return fmt.Errorf("leaderboard %s: %w", l.id, err)
+			}
+		}
+		_, now, err := a.readStats(userID)
+		if err != nil {
+			return err
+		}
+		if now == version {
+			return nil
+		}
+	}
+	return errUnsteady
+}
+
+var errUnsteady = fmt.Errorf("the statistics have changed %d times meanwhile", settleTries)
+
+func (a *Archive) setScore(l leaderboard, s *Stats, userID, username string) error {
+	ctx, cancel := callContext()
+	defer cancel()
+	score, has := l.score(s)
+	if !has {
+		return nil
+	}
+	_, err := a.nk().LeaderboardRecordWrite(ctx, l.id, userID, username, score, 0, nil, nil)
+	return err
+}
+
+// unpublish takes a user off the leaderboards.
+func (a *Archive) unpublish(userID string) error {
+	for _, l := range leaderboards() {
+		ctx, cancel := callContext()
+		err := a.nk().LeaderboardRecordDelete(ctx, l.id, userID)
+		cancel()
+		if err != nil {
+			return fmt.Errorf("leaderboard %s: %w", l.id, err)
+		}
+	}
+	return nil
+}
+
+// readStats returns a user's statistics and their version; "" if there are none.
+func (a *Archive) readStats(userID string) (Stats, string, error) {
+	ctx, cancel := callContext()
+	defer cancel()
+	objects, err := a.nk().StorageRead(ctx, []*runtime.StorageRead{{Collection: statsCollection, Key: statsKey, UserID: userID}})
+	if err != nil || len(objects) == 0 {
+		return newStats(), "", err
+	}
+	s, err := decodeStats(objects[0].Value)
+	return s, objects[0].Version, err
+}
+
+// Stats returns a user's statistics; those of a newcomer if there are none.
+func (a *Archive) Stats(userID string) (Stats, error) {
+	s, _, err := a.readStats(userID)
+	return s, err
+}
+
+// RepairLeaderboards sets all leaderboards from all statistics, and takes off whoever has none. It returns how many players it
+// has looked at.
+func (a *Archive) RepairLeaderboards() (int, error) {
+	seen := map[string]bool{}
+	err := a.list("", statsCollection, func(o object) error {
+		seen[o.userID] = true
+		users, err := a.alive([]string{o.userID})
+		if err != nil {
+			return err
+		}
+		if username, exists := users[o.userID]; exists {
+			return a.publish(o.userID, username)
+		}
+		return nil
+	})
+	if err != nil {
+		return len(seen), err
+	}
+	for _, l := range leaderboards() {
+		if err := a.sweepLeaderboard(l.id, seen); err != nil {
+			return len(seen), err
+		}
+	}
+	return len(seen), nil
+}
+
+// sweepLeaderboard removes the records of those who have no statistics.
+func (a *Archive) sweepLeaderboard(id string, keep map[string]bool) error {
+	cursor := ""
+	var strays []string
+	for {
+		ctx, cancel := callContext()
+		records, _, next, _, err := a.nk().LeaderboardRecordsList(ctx, id, nil, pageSize, cursor, 0)
+		cancel()
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if !keep[r.OwnerId] {
+				strays = append(strays, r.OwnerId)
+			}
+		}
+		if cursor = next; cursor == "" {
+			break
+		}
+	}
+	for _, userID := range strays {
+		ctx, cancel := callContext()
+		err := a.nk().LeaderboardRecordDelete(ctx, id, userID)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

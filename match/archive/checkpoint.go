@@ -1,0 +1,194 @@
+package archive
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/heroiclabs/nakama-common/runtime"
+)
+
+// writeCheckpoints writes what is due until nothing is.
+func (a *Archive) writeCheckpoints() {
+	for {
+		batch := a.take(batchMax, false)
+		if len(batch) == 0 {
+			return
+		}
+		a.writeBatch(batch)
+	}
+}
+
+// writeBatch stores many checkpoints in one transaction. If that fails, each is tried on its own, so that one that cannot be
+// stored blocks no other.
+func (a *Archive) writeBatch(batch []*entry) {
+	works := make([]work, len(batch))
+	for i, e := range batch {
+		works[i] = a.begin(e)
+	}
+	defer a.rescue(works)
+	if len(works) > 1 && a.tryCheckpoints(works) == nil {
+		return
+	}
+	for i := range works {
+		err := a.tryCheckpoints(works[i : i+1])
+		switch {
+		case isConflict(err):
+			a.reconcile(works[i])
+		case err != nil:
+			a.finish(works[i], "", err)
+		}
+	}
+}
+
+// rescue lets what a worker panicked at be tried again, later.
+func (a *Archive) rescue(works []work) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	a.config.Panicked(cause, works[0].id)
+	for _, w := range works {
+		a.finish(w, "", fmt.Errorf("panic: %v", cause))
+	}
+}
+
+// tryCheckpoints stores all of them or none, and finishes those that are stored.
+func (a *Archive) tryCheckpoints(works []work) error {
+	var writes []*runtime.StorageWrite
+	at := make([]int, len(works))
+	for i := range works {
+		at[i] = len(writes)
+		writes = append(writes, a.checkpointWrite(&works[i]))
+		if !works[i].hasSeats {
+			seats, err := a.seatWrites(&works[i])
+			if err != nil {
+				return err
+			}
+			writes = append(writes, seats...)
+		}
+	}
+	ctx, cancel := callContext()
+	defer cancel()
+	acks, err := a.nk().StorageWrite(ctx, writes)
+	if err != nil {
+		return err
+	}
+	for i := range works {
+		a.finish(works[i], acks[at[i]].Version, nil)
+	}
+	a.count(func(c *Counters) { c.Checkpoints += int64(len(works)) })
+	return nil
+}
+
+func (a *Archive) checkpointWrite(w *work) *runtime.StorageWrite {
+	return a.tableWrite(checkpoint{Format: checkpointFormat, Owner: a.owner(), Serial: w.serial, Table: w.table}, w.version)
+}
+
+func (a *Archive) tableWrite(c checkpoint, version string) *runtime.StorageWrite {
+	return &runtime.StorageWrite{Collection: tablesCollection, Key: c.Table.ID, Value: encode(c), Version: version}
+}
+
+func (a *Archive) owner() owner { return owner{Node: a.config.Node, Boot: a.boot} }
+
+// seatRef leads a user back to a table.
+type seatRef struct {
+	TableID string `json:"table_id"`
+}
+
+// seatWrites are what leads the players back to their table. What belongs to a user who is gone cannot be written: after a failure only
+// those who exist are served.
+func (a *Archive) seatWrites(w *work) ([]*runtime.StorageWrite, error) {
+	users := w.table.humans()
+	if w.tried > 0 {
+		alive, err := a.alive(users)
+		if err != nil {
+			return nil, err
+		}
+		users = slices.DeleteFunc(users, func(id string) bool { return alive[id] == "" })
+	}
+	var writes []*runtime.StorageWrite
+	for _, userID := range users {
+		writes = append(writes, &runtime.StorageWrite{
+			Collection: seatsCollection, Key: w.id, UserID: userID, Value: encode(seatRef{w.id}),
+		})
+	}
+	return writes, nil
+}
+
+// alive are the usernames of those of the users who exist.
+func (a *Archive) alive(users []string) (map[string]string, error) {
+	names := make(map[string]string, len(users))
+	if len(users) == 0 {
+		return names, nil
+	}
+	ctx, cancel := callContext()
+	defer cancel()
+	found, err := a.nk().UsersGetId(ctx, users, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range found {
+		names[u.Id] = u.Username
+	}
+	return names, nil
+}
+
+// reconcile finds out why a checkpoint does not have the version that it should have: an answer of the database's was lost, or
+// another process has the table.
+func (a *Archive) reconcile(w work) {
+	stored, version, err := a.readCheckpoint(w.id)
+	switch {
+	case err != nil:
+		a.finish(w, "", err)
+	case stored == nil:
+		over, err := a.hasResult(w.id)
+		switch {
+		case err != nil:
+			a.finish(w, "", err)
+		case over:
+			a.lose(w.entry)
+		default:
+			a.retry(w, "*")
+		}
+	case stored.Owner == a.owner() && stored.Table.State != settled:
+		a.retry(w, version)
+	default:
+		a.config.Logger.Warn("table %s: node %s has taken it over", w.id, stored.Owner.Node)
+		a.lose(w.entry)
+	}
+}
+
+// retry lets an entry be tried again soon, with the version that it really has.
+func (a *Archive) retry(w work, version string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := w.entry
+	e.version, e.busy, e.due = version, false, time.Now().Add(rand.N(firstBackoff))
+	a.scheduleLocked(e)
+}
+
+// readCheckpoint returns what is stored of a table, or nil.
+func (a *Archive) readCheckpoint(tableID string) (*checkpoint, string, error) {
+	ctx, cancel := callContext()
+	defer cancel()
+	objects, err := a.nk().StorageRead(ctx, []*runtime.StorageRead{{Collection: tablesCollection, Key: tableID}})
+	if err != nil || len(objects) == 0 {
+		return nil, "", err
+	}
+	c, err := decodeCheckpoint(objects[0].Value)
+	return c, objects[0].Version, err
+}
+
+func decodeCheckpoint(value string) (*checkpoint, error) {
+	var c checkpoint
+	if err := json.Unmarshal([]byte(value), &c); err != nil {
+		return nil, fmt.Errorf("unreadable checkpoint: %w", err)
+	}
+	if c.Format != checkpointFormat {
+		return nil, fmt.Errorf("checkpoint of format %d, this version reads %d", c.Format, checkpointFormat)
+	}
+	return &c, nil
+}

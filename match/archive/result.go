@@ -1,0 +1,170 @@
+package archive
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"set3d/domain"
+)
+
+// Result is what remains of a finished match.
+type Result struct {
+	ResultID      string          `json:"result_id"` // the table's id: a table plays one match
+	TableID       string          `json:"table_id"`
+	MatchID       string          `json:"match_id"`
+	Preset        string          `json:"preset"`
+	Rules         json.RawMessage `json:"rules"`
+	Ranked        bool            `json:"ranked"`
+	Counted       bool            `json:"counted"` // it went into the players' statistics
+	Incarnation   uint32          `json:"incarnation"`
+	StartedUnixMs int64           `json:"started_unix_ms"`
+	EndedUnixMs   int64           `json:"ended_unix_ms"`
+	DurationMs    int64           `json:"duration_ms"` // match time
+	Reason        string          `json:"reason"`
+	Winners       []int           `json:"winners"` // seats
+	Commitment    string          `json:"commitment,omitempty"`
+	Key           string          `json:"key,omitempty"`
+	Seed          int32           `json:"seed,omitempty"`
+	RecordSHA256  string          `json:"record_sha256"`
+	RecordBytes   int             `json:"record_bytes"`
+	RecordKey     string          `json:"record_key"`
+	Players       []PlayerResult  `json:"players"`
+}
+
+// PlayerResult is one player's part of a result.
+type PlayerResult struct {
+	Seat      int           `json:"seat"`
+	UserID    string        `json:"user_id,omitempty"` // empty: a bot, or somebody whose data was deleted
+	Name      string        `json:"display_name"`
+	Bot       string        `json:"bot,omitempty"`
+	Deleted   bool          `json:"deleted,omitempty"`
+	Score     int           `json:"score"`
+	Forfeited bool          `json:"forfeited,omitempty"`
+	Claims    int           `json:"claims"` // judged
+	Wrong     int           `json:"wrong"`
+	Reaction  Reaction      `json:"reaction_ms"`
+	Rating    *RatingChange `json:"rating,omitempty"`
+}
+
+// Reaction is how long a player took from when a board could be claimed to a Set, in ms.
+type Reaction struct {
+	Count   int   `json:"count"`
+	Fastest int64 `json:"fastest"`
+	Median  int64 `json:"median"`
+}
+
+// RatingChange is what a ranked match did to a rating, as it is shown.
+type RatingChange struct {
+	Before int `json:"before"`
+	After  int `json:"after"`
+	Change int `json:"change"`
+}
+
+// deletedName stands for a player whose data was deleted.
+const deletedName = "deleted player"
+
+// PlayerOf is a user's part of the result, or nil.
+func (r *Result) PlayerOf(userID string) *PlayerResult {
+	for i := range r.Players {
+		if userID != "" && r.Players[i].UserID == userID {
+			return &r.Players[i]
+		}
+	}
+	return nil
+}
+
+func (r *Result) won(seat int) bool {
+	for _, winner := range r.Winners {
+		if winner == seat {
+			return true
+		}
+	}
+	return false
+}
+
+// forget takes a player's name out of the result.
+func (p *PlayerResult) forget() {
+	p.UserID, p.Name, p.Deleted = "", deletedName, true
+}
+
+// newResult is the result of a table whose match is over. All of it follows from the record, but for who sat there.
+func newResult(t *Table) (*Result, error) {
+	session, err := domain.Replay(t.Record, &domain.Output{})
+	if err != nil {
+		return nil, fmt.Errorf("the record of table %s: %w", t.ID, err)
+	}
+	digest := sha256.Sum256(t.Record)
+	r := &Result{
+		ResultID: t.ID, TableID: t.ID, MatchID: t.MatchID, Preset: t.Preset, Rules: t.Rules, Ranked: t.Ranked,
+		Counted: t.Counts && t.State != Aborted, Incarnation: t.Incarnation,
+		StartedUnixMs: t.StartedUnixMs, EndedUnixMs: t.SavedUnixMs, DurationMs: session.NowMs(), Winners: []int{},
+		RecordSHA256: hex.EncodeToString(digest[:]), RecordBytes: len(t.Record), RecordKey: recordKey(t.SavedUnixMs, t.ID),
+	}
+	switch end, ok := session.Ended(); {
+	case ok && t.State != Aborted:
+		r.Reason, r.Winners = reasonName(end.Reason), append(r.Winners, end.Winners...)
+	case t.State == Abandoned:
+		r.Reason = reasonName(domain.EndAbandoned)
+	default:
+		r.Reason = internalError
+	}
+	r.readDeck(session.Setup().Deck)
+	return r, r.readPlayers(t, session)
+}
+
+func (r *Result) readDeck(deck domain.DeckSource) {
+	if commitment, ok := deck.Commitment(); ok {
+		key := deck.Key()
+		r.Commitment, r.Key = hex.EncodeToString(commitment[:]), hex.EncodeToString(key[:])
+	}
+	if deck.Kind() == domain.SourceSeed {
+		r.Seed = deck.Seed()
+	}
+}
+
+func (r *Result) readPlayers(t *Table, session *domain.Session) error {
+	summary, err := domain.Summarize(t.Record)
+	if err != nil {
+		return err
+	}
+	snapshot := session.Snapshot()
+	for seat := range min(snapshot.Players, len(t.Seats)) {
+		who, played, public := &t.Seats[seat], &summary.Seats[seat], &snapshot.ByPlayer[seat]
+		r.Players = append(r.Players, PlayerResult{
+			Seat: seat, UserID: who.UserID, Name: who.Name, Bot: who.Bot, Score: public.Score, Forfeited: public.Forfeited,
+			Claims: played.Claims, Wrong: played.Wrong,
+			Reaction: Reaction{Count: played.Sets, Fastest: played.FastestMs, Median: played.MedianMs},
+		})
+	}
+	return nil
+}
+
+// recordKey sorts by day.
+func recordKey(unixMs int64, tableID string) string {
+	return time.UnixMilli(unixMs).UTC().Format(dayLayout) + "." + tableID
+}
+
+const dayLayout = "20060102"
+
+// internalError is the reason of a match that broke.
+const internalError = "INTERNAL_ERROR"
+
+// reasonName is why a match ended, as the wire names it.
+func reasonName(r domain.EndReason) string {
+	switch r {
+	case domain.EndNoSetsLeft:
+		return "NO_SETS_LEFT"
+	case domain.EndTimeUp:
+		return "TIME_UP"
+	case domain.EndLastPlayer:
+		return "LAST_PLAYER"
+	case domain.EndAbandoned:
+		return "ABANDONED"
+	case domain.EndIdle:
+		return "IDLE"
+	}
+	return internalError
+}

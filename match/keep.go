@@ -1,0 +1,108 @@
+package match
+
+import (
+	"encoding/json"
+
+	"set3d/domain"
+	"set3d/match/archive"
+	wire "set3d/proto/set3d/v1"
+)
+
+// keep hands the table's newest state to the archive, if something has happened that must not get lost. Under durabilitySafe what is said from
+// now on waits until it is stored.
+func (t *table) keep() {
+	if !t.unkept {
+		return
+	}
+	t.unkept = false
+	state := archive.Running
+	if t.ended {
+		state = archive.Ended
+	}
+	if t.module.config.archive.durability != durabilitySafe {
+		t.handOver(state, nil)
+		return
+	}
+	number := t.outbox.hold(t.now)
+	t.handOver(state, func() { t.box.tell(func(t *table) { t.confirm(number) }) })
+}
+
+// handOver gives the archive the table as it stands.
+func (t *table) handOver(state archive.State, stored func()) {
+	t.kept = archive.Table{
+		ID: t.setup.TableID, MatchID: t.box.id, Incarnation: t.standing.incarnation, State: state,
+		Setup: t.setupJSON(), Preset: t.setup.rulesName(), Rules: t.rulesJSON, Ranked: t.setup.Ranked, Counts: t.counts(),
+		StartedUnixMs: t.startedUnixMs, SavedUnixMs: t.module.clock.wall().UnixMilli(),
+		Seats: t.archiveSeats(), Record: t.session.Record(),
+	}
+	t.module.archive.Put(t.kept, stored)
+}
+
+// setupJSON is the setup as it will be read again, the rules as RPCs show them beside it. Neither changes.
+func (t *table) setupJSON() json.RawMessage {
+	if t.setupRaw == nil {
+		t.setupRaw, t.rulesJSON = mustJSON(t.setup), mustJSON(viewRules(t.setup.Rules))
+	}
+	return t.setupRaw
+}
+
+func mustJSON(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic("cannot encode a setup: " + err.Error()) // cannot be: numbers, strings and lists of them
+	}
+	return raw
+}
+
+// counts reports whether the match goes into the statistics: it was dealt by a secret key, by the server's own rules or others that anybody
+// may choose, without bots.
+func (t *table) counts() bool {
+	if t.deck.Kind() != domain.SourceKey || t.setup.Preset == practicePreset {
+		return false
+	}
+	for i := range t.seats.count {
+		if t.seats.seat[i].bot != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *table) archiveSeats() []archive.Seat {
+	seats := make([]archive.Seat, t.seats.count)
+	for i := range seats {
+		s := &t.seats.seat[i]
+		seats[i] = archive.Seat{UserID: s.userID, Name: s.name, Avatar: s.avatar}
+		if s.bot != 0 {
+			seats[i].Bot = s.bot.String()
+		}
+	}
+	return seats
+}
+
+// abandon lets the archive settle a match that broke as it stood before.
+func (t *table) abandon() {
+	if t.kept.ID != "" && !t.ended {
+		t.kept.State = archive.Aborted
+		t.module.archive.Put(t.kept, nil)
+	}
+}
+
+// suspend interrupts a match that will go on in another process.
+func (t *table) suspend() {
+	t.flush()
+	if t.ended {
+		return
+	}
+	t.logger.Info("table %s: suspended at revision %d", t.setup.TableID, t.standing.revision)
+	t.module.count("set3d_matches_suspended", nil)
+	t.handOver(archive.Suspended, nil)
+	t.closeWith(wire.NoticeKind_NOTICE_KIND_SUSPENDED)
+}
+
+// superseded ends the table because another process goes on with it.
+func (t *table) superseded() {
+	if !t.closing && !t.ended {
+		t.closeWith(wire.NoticeKind_NOTICE_KIND_SUSPENDED)
+	}
+}

@@ -1,0 +1,78 @@
+package match
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/heroiclabs/nakama-common/runtime"
+
+	wire "set3d/proto/set3d/v1"
+)
+
+// outbox holds back what may be said only when something is stored, and everything behind it, so that the order stays. Only the match's goroutine
+// touches it.
+type outbox struct {
+	number    int // of the newest thing that is waited for
+	confirmed int
+	since     time.Duration // since when something is held
+	held      []parcel
+}
+
+// parcel is one message, or the removal of a session.
+type parcel struct {
+	number int // with whose confirmation it leaves
+	opCode wire.OpCode
+	data   []byte
+	to     []runtime.Presence // nil: everybody
+	kick   *visitor
+}
+
+func (o *outbox) isHolding() bool { return o.number > o.confirmed }
+
+// hold begins to hold back, until the number that it returns is confirmed.
+func (o *outbox) hold(now time.Duration) int {
+	if !o.isHolding() {
+		o.since = now
+	}
+	o.number++
+	return o.number
+}
+
+func (o *outbox) add(opCode wire.OpCode, data []byte, to []runtime.Presence) {
+	o.held = append(o.held, parcel{number: o.number, opCode: opCode, data: bytes.Clone(data), to: slices.Clone(to)})
+}
+
+func (o *outbox) addKick(v *visitor) { o.held = append(o.held, parcel{number: o.number, kick: v}) }
+
+// confirm sends what has waited for something that is stored now.
+func (t *table) confirm(number int) {
+	o := &t.outbox
+	o.confirmed = max(o.confirmed, number)
+	for len(o.held) > 0 && o.held[0].number <= o.confirmed {
+		t.dispatch(&o.held[0])
+		o.held[0] = parcel{}
+		o.held = o.held[1:]
+	}
+	o.since = t.now
+}
+
+func (t *table) dispatch(p *parcel) {
+	if p.kick != nil {
+		t.remove(p.kick)
+		return
+	}
+	t.transmit(p.opCode, p.data, p.to)
+}
+
+// release sends all that is held back.
+func (t *table) release() { t.confirm(t.outbox.number) }
+
+// releaseLate sends what has waited too long for the database: a match goes on without it, as it does under durabilityFast.
+func (t *table) releaseLate() {
+	if t.outbox.isHolding() && t.now-t.outbox.since >= t.module.config.archive.safeWait {
+		t.logger.Warn("table %s: the database does not answer, verdicts are told unstored", t.setup.TableID)
+		t.module.count("set3d_verdicts_unsafe", nil)
+		t.release()
+	}
+}

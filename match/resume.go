@@ -1,0 +1,198 @@
+package match
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"set3d/domain"
+	"set3d/match/archive"
+	wire "set3d/proto/set3d/v1"
+)
+
+// resumeParam is the key of the second parameter of a match that goes on with an interrupted one.
+const resumeParam = "resume"
+
+// resume makes the table what it was when it was interrupted. Match time goes on from there: the time in between does not count. The players are
+// not here yet, and their seats are held.
+func (t *table) resume(interrupted string) error {
+	var from archive.Table
+	if err := json.Unmarshal([]byte(interrupted), &from); err != nil {
+		return fmt.Errorf("unreadable checkpoint: %w", err)
+	}
+	session, err := domain.Replay(from.Record, &domain.Output{})
+	if err != nil {
+		return err
+	}
+	t.session, t.deck, t.startedUnixMs = session, session.Setup().Deck, from.StartedUnixMs
+	t.standing = standing{
+		started: true, startedAt: t.now - ms(session.NowMs()), incarnation: from.Incarnation, revision: session.Revision(),
+	}
+	t.box.ledger.close()
+	if err := t.restoreSeats(&from); err != nil {
+		return err
+	}
+	t.allActive()
+	t.holdSeats()
+	t.standing.revision = session.Revision()
+	t.sentRevision = t.standing.revision
+	t.encoder.fill(session.Snapshot())
+	t.unkept = true
+	t.box.publish(t.standing)
+	return nil
+}
+
+func (t *table) restoreSeats(from *archive.Table) error {
+	bots := t.session.Setup().Bots
+	if len(from.Seats) != t.session.Setup().Players {
+		return fmt.Errorf("%d seats for a match of %d", len(from.Seats), t.session.Setup().Players)
+	}
+	t.seats = seats{count: len(from.Seats), sat: len(from.Seats)}
+	for i, s := range from.Seats {
+		t.seats.seat[i] = seat{userID: s.UserID, name: s.Name, avatar: s.Avatar, order: i + 1, bot: bots[i].Level}
+		t.box.remember(s.UserID)
+	}
+	return nil
+}
+
+// holdSeats lets everybody drop, so that the seats are held as long as the rules say. Where they say not at all, there is a little time for
+// coming back.
+func (t *table) holdSeats() {
+	if t.setup.Rules.DropHoldMs == 0 {
+		t.returnBy = t.now + t.module.config.reservation
+		return
+	}
+	for i := range t.seats.count {
+		if t.seats.seat[i].userID != "" {
+			t.apply(domain.Drop{Seat: i}) // refused for who has forfeited, or had dropped
+		}
+	}
+}
+
+// remember notes a user who has been at the table.
+func (b *mailbox) remember(userID string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if userID != "" && len(b.met) < metMax {
+		b.met[userID] = true
+	}
+}
+
+type resumeResponse struct {
+	MatchID string `json:"match_id"`
+	TableID string `json:"table_id"`
+}
+
+const tableIDMax = 64 // characters
+
+// resumeMatch goes on with a match that a restart of the server has interrupted, and says where. It may be asked for by all of its players at once.
+func (m *module) resumeMatch(ctx context.Context, r *request) (any, error) {
+	userID, err := userOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tableID, named := r.text("table_id", tableIDMax)
+	if err := r.done(); err != nil {
+		return nil, err
+	}
+	if !named || tableID == "" {
+		return nil, reject(wire.Reason_REASON_MISSING_FIELD, args{"field": "table_id"})
+	}
+	matchID, err := m.resumeTable(ctx, tableID, userID)
+	if err != nil {
+		return nil, err
+	}
+	return resumeResponse{MatchID: matchID, TableID: tableID}, nil
+}
+
+const (
+	resumeTries = 10
+	resumePause = 200 * time.Millisecond
+)
+
+// errElsewhere ends an opening because the table is alive in another process.
+var errElsewhere = errors.New("the table is alive in another process")
+
+// resumeTable returns the id of the match in which a table lives, which it makes if need be. Only one makes it, whoever asks.
+func (m *module) resumeTable(ctx context.Context, tableID, userID string) (string, error) {
+	for range resumeTries {
+		o, mine, box := m.tables.beginResume(tableID, m.newOpening(tableSetup{TableID: tableID}))
+		if box != nil {
+			return box.id, m.mayResume(box, userID)
+		}
+		if mine {
+			err := m.finishResume(ctx, o, userID)
+			if errors.Is(err, errElsewhere) {
+				err = nil
+			}
+			return o.matchID, err
+		}
+		select {
+		case <-o.done:
+		case <-ctx.Done():
+			return "", reject(wire.Reason_REASON_INTERNAL, nil)
+		}
+	}
+	return "", reject(wire.Reason_REASON_BUSY, waitArgs(resumePause))
+}
+
+// mayResume reports whether the user has a seat at a table that is alive.
+func (m *module) mayResume(b *mailbox, userID string) error {
+	f := b.known()
+	for i := range f.seats {
+		if f.seats[i].userID == userID {
+			return nil
+		}
+	}
+	return reject(wire.Reason_REASON_UNKNOWN_MATCH, nil)
+}
+
+// finishResume claims the table and makes its match. What cannot be made goes back to the archive.
+func (m *module) finishResume(ctx context.Context, o *opening, userID string) (err error) {
+	err = reject(wire.Reason_REASON_INTERNAL, nil) // if something panics
+	var claimed *archive.Table
+	defer func() {
+		if err = m.tables.finish(o, err, m.clock.now()); err != nil && claimed != nil {
+			claimed.State = archive.Suspended
+			m.archive.Put(*claimed, nil)
+		}
+	}()
+	claimed, err = m.archive.Claim(o.setup.TableID, userID)
+	if err != nil {
+		return m.claimFailed(o, err)
+	}
+	var setup tableSetup
+	if err := json.Unmarshal(claimed.Setup, &setup); err != nil {
+		return m.openFailed(err)
+	}
+	params, err := m.tables.adopt(o, setup).params()
+	if err != nil {
+		return m.openFailed(err)
+	}
+	params[resumeParam] = string(mustJSON(claimed))
+	if o.matchID, err = m.nk.MatchCreate(context.WithoutCancel(ctx), Name, params); err != nil {
+		return m.openFailed(err)
+	}
+	m.logger.Info("table %s: resumed, incarnation %d", claimed.ID, claimed.Incarnation)
+	m.count("set3d_matches_resumed", nil)
+	return nil
+}
+
+// claimFailed says why a table cannot be resumed here. One that is alive in another process is no failure.
+func (m *module) claimFailed(o *opening, err error) error {
+	var elsewhere *archive.ElsewhereError
+	switch {
+	case errors.As(err, &elsewhere) && elsewhere.MatchID != "":
+		o.matchID = elsewhere.MatchID
+		return errElsewhere
+	case errors.As(err, &elsewhere):
+		return reject(wire.Reason_REASON_BUSY, waitArgs(resumePause))
+	case errors.Is(err, archive.ErrOver):
+		return reject(wire.Reason_REASON_MATCH_OVER, args{"result_id": o.setup.TableID})
+	case errors.Is(err, archive.ErrUnknownTable):
+		return reject(wire.Reason_REASON_UNKNOWN_MATCH, nil)
+	}
+	return m.storageFailed(err)
+}
