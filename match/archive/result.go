@@ -92,7 +92,7 @@ func (p *PlayerResult) forget() {
 
 // newResult is the result of a table whose match is over. All of it follows from the record, but for who sat there.
 func newResult(t *Table) (*Result, error) {
-	session, err := domain.Replay(t.Record, &domain.Output{})
+	sum, err := domain.Summarize(t.Record)
 	if err != nil {
 		return nil, fmt.Errorf("the record of table %s: %w", t.ID, err)
 	}
@@ -100,46 +100,42 @@ func newResult(t *Table) (*Result, error) {
 	r := &Result{
 		ResultID: t.ID, TableID: t.ID, MatchID: t.MatchID, Preset: t.Preset, Rules: t.Rules, Ranked: t.Ranked,
 		Counted: t.Counts && t.State != Aborted, Incarnation: t.Incarnation,
-		StartedUnixMs: t.StartedUnixMs, EndedUnixMs: t.SavedUnixMs, DurationMs: session.NowMs(), Winners: []int{},
+		StartedUnixMs: t.StartedUnixMs, EndedUnixMs: t.SavedUnixMs, DurationMs: sum.DurationMs, Winners: []int{},
 		RecordSHA256: hex.EncodeToString(digest[:]), RecordBytes: len(t.Record), RecordKey: recordKey(t.SavedUnixMs, t.ID),
 	}
-	switch end, ok := session.Ended(); {
-	case ok && t.State != Aborted:
-		r.Reason, r.Winners = reasonName(end.Reason), append(r.Winners, end.Winners...)
+	switch {
+	case sum.HasEnded && t.State != Aborted:
+		r.Reason, r.Winners = reasonName(sum.End.Reason), append(r.Winners, sum.End.Winners...)
 	case t.State == Abandoned:
 		r.Reason = reasonName(domain.EndAbandoned)
 	default:
 		r.Reason = internalError
 	}
-	r.readDeck(session.Setup().Deck)
-	return r, r.readPlayers(t, session)
+	r.readDeck(&sum)
+	r.readPlayers(t.Seats, &sum)
+	return r, nil
 }
 
-func (r *Result) readDeck(deck domain.DeckSource) {
-	if commitment, ok := deck.Commitment(); ok {
+func (r *Result) readDeck(sum *domain.Summary) {
+	deck := sum.Setup.Deck
+	if sum.Committed {
 		key := deck.Key()
-		r.Commitment, r.Key = hex.EncodeToString(commitment[:]), hex.EncodeToString(key[:])
+		r.Commitment, r.Key = hex.EncodeToString(sum.Commitment[:]), hex.EncodeToString(key[:])
 	}
 	if deck.Kind() == domain.SourceSeed {
 		r.Seed = deck.Seed()
 	}
 }
 
-func (r *Result) readPlayers(t *Table, session *domain.Session) error {
-	summary, err := domain.Summarize(t.Record)
-	if err != nil {
-		return err
-	}
-	snapshot := session.Snapshot()
-	for seat := range min(snapshot.Players, len(t.Seats)) {
-		who, played, public := &t.Seats[seat], &summary.Seats[seat], &snapshot.ByPlayer[seat]
+func (r *Result) readPlayers(seats []Seat, sum *domain.Summary) {
+	for seat := range min(len(sum.Seats), len(seats)) {
+		who, played := &seats[seat], &sum.Seats[seat]
 		r.Players = append(r.Players, PlayerResult{
-			Seat: seat, UserID: who.UserID, Name: who.Name, Bot: who.Bot, Score: public.Score, Forfeited: public.Forfeited,
+			Seat: seat, UserID: who.UserID, Name: who.Name, Bot: who.Bot, Score: played.Score, Forfeited: played.Forfeited,
 			Claims: played.Claims, Wrong: played.Wrong,
-			Reaction: Reaction{Count: played.Sets, Fastest: played.FastestMs, Median: played.MedianMs},
+			Reaction: Reaction{Count: played.Reactions.Count, Fastest: played.Reactions.FastestMs, Median: played.Reactions.MedianMs},
 		})
 	}
-	return nil
 }
 
 // recordKey sorts by day.
