@@ -13,8 +13,8 @@ import (
 const (
 	// A running match is suspended so long before the server is gone: a third of the grace, but no less and no more than this. The
 	// writer needs the rest.
-	suspendMarginMin = 500 * time.Millisecond
-	suspendMarginMax = 5 * time.Second
+	leastMargin = 500 * time.Millisecond
+	mostMargin = 5 * time.Second
 	// drainPoll is how often the shutdown looks whether the tables have closed.
 	drainPoll = 20 * time.Millisecond
 )
@@ -22,7 +22,7 @@ const (
 // drain begins the end of this process, which is gone after the grace. Matches that can end until shortly before do; the others are suspended.
 func (t *table) drain(grace time.Duration) {
 	t.draining = true
-	margin := min(max(grace/3, suspendMarginMin), suspendMarginMax)
+	margin := min(max(grace/3, leastMargin), mostMargin)
 	t.suspendAt = t.now + max(0, grace-margin)
 }
 
@@ -53,8 +53,7 @@ func (m *module) shutdown(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ ru
 		}
 		select {
 		case <-ctx.Done():
-			m.logger.Warn("%d matches are not stored: those that run go on from their last checkpoint, results of the others are written after the next start if "+
-				"their end was stored", m.archive.Counters().Waiting+m.tables.playing())
+			m.logger.Warn("%d matches are not stored as they are now: they go on from their last checkpoints", m.archive.Counters().Waiting+m.tables.playing())
 			return
 		case <-ticker.C:
 		}

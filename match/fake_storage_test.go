@@ -127,7 +127,7 @@ func (n *fakeNakama) StorageList(_ context.Context, _, userID, collection string
 	}
 	from, err := strconv.Atoi(cmp.Or(cursor, "0"))
 	if err != nil {
-		return nil, "", errors.New("Malformed cursor was used.")
+		return nil, "", errors.New("malformed cursor")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

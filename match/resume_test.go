@@ -2,6 +2,7 @@ package match
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -122,5 +123,42 @@ func TestResultOfAMatch(t *testing.T) {
 	answer, _ = ann.rpc("get_record", `{"result_id":"`+id+`"}`)
 	if strings.Contains(answer, "user-bob") || !strings.Contains(answer, "user-ann") || !strings.Contains(answer, `"deleted":true`) {
 		t.Fatalf("after bob's data was deleted: %s", answer)
+	}
+}
+
+// The database is gone for a while: the match plays on, the result waits, and is there when the database is.
+func TestDatabaseIsGoneForAWhile(t *testing.T) {
+	g := newGame(t, `{"seats":2}`, "ann", "bob")
+	g.n.waitStored()
+	g.n.storage.setFault(func(op string) error { return errors.New("the database is gone: " + op) })
+	ann := g.players[0]
+	g.players[1].send(g.m, wire.OpCode_OP_CODE_FORFEIT, &wire.Forfeit{})
+	end := one[*wire.Update](t, ann.news())
+	id := end.Events[len(end.Events)-1].GetMatchEnded().GetResultId()
+	eventually(t, func() bool { return g.n.module.archive.Counters().Failures > 0 })
+	if !g.n.module.archive.Pending(id) {
+		t.Fatal("the result does not wait")
+	}
+	g.n.storage.setFault(nil)
+	g.n.waitStored()
+	if answer, err := ann.rpc("get_result", `{"result_id":"`+id+`"}`); err != nil || !strings.Contains(answer, `"status":"final"`) {
+		t.Fatalf("%s, %v", answer, err)
+	}
+}
+
+// Nobody comes back to an interrupted match: it ends as abandoned, and is stored.
+func TestNobodyComesBack(t *testing.T) {
+	g := newGame(t, `{"seats":2}`, "ann", "bob")
+	g.n.waitStored()
+	id := g.m.table().setup.TableID
+	n := g.n.another("SET3D_RESUME_WITHIN_MS=1000")
+	n.clock.runRepeated() // the fake calendar is years behind: all checkpoints are old
+	n.waitStored()
+	answer, err := n.session("ann").rpc("get_result", `{"result_id":"`+id+`"}`)
+	if err != nil || !strings.Contains(answer, `"reason":"ABANDONED"`) {
+		t.Fatalf("%s, %v", answer, err)
+	}
+	if mine := n.session("ann").mine(t); len(mine) != 0 {
+		t.Fatalf("it is still there to be resumed: %+v", mine)
 	}
 }

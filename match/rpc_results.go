@@ -138,7 +138,9 @@ func readCursor(r *request) (string, error) {
 func (m *module) historyPage(userID string, limit int, cursor string) (historyResponse, error) {
 	results, next, err := m.archive.History(userID, limit, cursor)
 	if err != nil && cursor != "" && archive.IsBadCursor(err) {
-		return historyResponse{}, reject(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "cursor", "value": shorten(cursor), "allowed": "the cursor of an earlier answer"})
+		return historyResponse{}, reject(wire.Reason_REASON_OUT_OF_RANGE, args{
+			"field": "cursor", "value": shorten(cursor), "allowed": "the cursor of an earlier answer",
+		})
 	}
 	if err != nil {
 		return historyResponse{}, m.storageFailed(err)

@@ -95,20 +95,15 @@ func (r *Result) isRated() bool {
 // rate changes the ratings of all players by the result. stats has those that are known, by seat; nil for who is gone, who counts as
 // a newcomer.
 func (r *Result) rate(stats []*Stats) {
-	before := make([]rating.Rating, len(r.Players))
-	ranks := make([]int, len(r.Players))
+	before, scores, forfeited := make([]rating.Rating, len(r.Players)), make([]int, len(r.Players)), make([]bool, len(r.Players))
 	for i := range r.Players {
 		before[i] = rating.New()
 		if stats[i] != nil {
 			before[i] = stats[i].rating()
 		}
-		for j := range r.Players {
-			if r.Players[j].beats(&r.Players[i]) {
-				ranks[i]++
-			}
-		}
+		scores[i], forfeited[i] = r.Players[i].Score, r.Players[i].Forfeited
 	}
-	for i, after := range rating.Update(before, ranks) {
+	for i, after := range rating.Update(before, rating.Ranks(scores, forfeited)) {
 		if stats[i] == nil {
 			continue
 		}
@@ -118,12 +113,4 @@ func (r *Result) rate(stats []*Stats) {
 		stats[i].Mu, stats[i].Sigma = after.Mu, after.Sigma
 		stats[i].Ranked++
 	}
-}
-
-// beats reports whether p is placed before q: who stayed before who left, then by score.
-func (p *PlayerResult) beats(q *PlayerResult) bool {
-	if p.Forfeited != q.Forfeited {
-		return q.Forfeited
-	}
-	return !p.Forfeited && p.Score > q.Score
 }
