@@ -14,7 +14,7 @@ const (
 	// A running match is suspended so long before the server is gone: a third of the grace, but no less and no more than this. The
 	// writer needs the rest.
 	leastMargin = 500 * time.Millisecond
-	mostMargin = 5 * time.Second
+	mostMargin  = 5 * time.Second
 	// drainPoll is how often the shutdown looks whether the tables have closed.
 	drainPoll = 20 * time.Millisecond
 )
