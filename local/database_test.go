@@ -1,19 +1,13 @@
 package local
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/heroiclabs/nakama-common/api"
 	"github.com/heroiclabs/nakama-common/runtime"
 	"github.com/stretchr/testify/require"
 )
@@ -216,109 +210,6 @@ func TestDatabaseIsCompactedAsItGrows(t *testing.T) {
 	require.Equal(t, s.values(t), open(t, file).values(t))
 }
 
-// The writer is the process that TestDatabaseKilled kills.
-const writerFile = "SET3D_TEST_WRITER_FILE"
-
-// TestDatabaseWriter is no test but the body of the writer. Each of its threads counts, in one transaction a step, and
-// says which step was answered.
-func TestDatabaseWriter(t *testing.T) {
-	file := os.Getenv(writerFile)
-	if file == "" {
-		t.Skip("only for TestDatabaseKilled")
-	}
-	s := open(t, file)
-	for thread := range 3 {
-		go func() {
-			for n := 1; ; n++ {
-				if err := writerStep(s, thread, n); err != nil {
-					panic(err)
-				}
-				fmt.Printf("done %d %d\n", thread, n)
-			}
-		}()
-	}
-	time.Sleep(time.Minute) // the parent may have died
-}
-
-// writerStep makes a user, then counts from n-1 to n with two writes and a delete, then sets a score.
-func writerStep(s *store, thread, n int) error {
-	ctx := context.Background()
-	u, _, err := s.authenticateDevice(ctx, fmt.Sprintf("device-%d-%d", thread, n), "", true)
-	if err != nil {
-		return err
-	}
-	key := func(n int) objectKey { return objectKey{"c", fmt.Sprintf("%d-%d", thread, n), systemUser} }
-	err = s.update(ctx, opMulti, func(t *tx) error {
-		_, err := t.writeObjects(true, []objectWrite{
-			{key: objectKey{"count", fmt.Sprint(thread), systemUser}, value: fmt.Sprintf(`{"n":%d,"x":"%s"}`, n, strings.Repeat("x", 20_000))},
-			{key: key(n), value: `{}`, version: "*"},
-		})
-		return errors.Join(err, t.deleteObjects(true, []objectDelete{{key: key(n - 1)}}))
-	})
-	if err != nil {
-		return err
-	}
-	if err := s.createBoard(ctx, board{ID: "b", Operator: "set"}); err != nil {
-		return err
-	}
-	_, err = s.writeRecord(ctx, recordWrite{board: "b", owner: u.ID, score: int64(n)}, true)
-	return err
-}
-
-// TestDatabaseKilled: a process that is killed while it writes loses nothing that it has answered.
-func TestDatabaseKilled(t *testing.T) {
-	t.Parallel()
-	for range 5 {
-		file := filepath.Join(t.TempDir(), "state.json")
-		answered := killWriter(t, file, 50+rand.IntN(300))
-		s := open(t, file)
-		scores := len(s.boards["b"].Records)
-		users := len(s.users) - 1
-		sum := 0
-		for thread, n := range answered {
-			count := s.objects[objectKey{"count", fmt.Sprint(thread), systemUser}]
-			require.NotNil(t, count)
-			var at int
-			_, err := fmt.Sscanf(count.Value, `{"n": %d,`, &at)
-			require.NoError(t, err)
-			require.Contains(t, []int{n, n + 1}, at, "thread %d", thread)
-			require.NotNil(t, s.objects[objectKey{"c", fmt.Sprintf("%d-%d", thread, at), systemUser}])
-			sum += n
-		}
-		require.Len(t, s.objects, 6, "three counts and what was written with them")
-		require.GreaterOrEqual(t, users, sum)
-		require.LessOrEqual(t, users, sum+3)
-		require.GreaterOrEqual(t, scores, sum)
-		require.LessOrEqual(t, scores, users)
-	}
-}
-
-// killWriter kills a writer after so many answers, and returns each thread's last answered step.
-func killWriter(t *testing.T, file string, answers int) (last [3]int) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestDatabaseWriter$")
-	cmd.Env = append(os.Environ(), writerFile+"="+file)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	lines := bufio.NewScanner(out)
-	for n := 0; lines.Scan(); n++ {
-		if n == answers {
-			require.NoError(t, cmd.Process.Kill())
-		}
-		var thread, step int
-		if _, err := fmt.Sscanf(lines.Text(), "done %d %d", &thread, &step); err == nil {
-			last[thread] = step
-		}
-	}
-	require.Error(t, cmd.Wait(), "killed")
-	require.NoError(t, ctx.Err())
-	return last
-}
-
 // TestSharedDatabase: two servers see each other's writes and versions; when one is killed the other goes on.
 func TestSharedDatabase(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.json")
@@ -352,104 +243,4 @@ func TestSharedDatabase(t *testing.T) {
 
 	_, err = New(Config{StateFile: file, Database: db}, nil)
 	require.EqualError(t, err, "a server with a Database takes no StateFile")
-}
-
-// databaseCalls are module calls by the operation that Faults know them by.
-func databaseCalls(nk runtime.NakamaModule, user string) map[string]func(context.Context) error {
-	write := []*runtime.StorageWrite{{Collection: "c", Key: "k", Value: `{}`}}
-	return map[string]func(context.Context) error{
-		opRead: func(ctx context.Context) error {
-			_, err := nk.StorageRead(ctx, []*runtime.StorageRead{{Collection: "c", Key: "k"}})
-			return err
-		},
-		opWrite: func(ctx context.Context) error { _, err := nk.StorageWrite(ctx, write); return err },
-		opDelete: func(ctx context.Context) error {
-			return nk.StorageDelete(ctx, []*runtime.StorageDelete{{Collection: "c", Key: "k"}})
-		},
-		opList: func(ctx context.Context) error {
-			_, _, err := nk.StorageList(ctx, "", "", "c", 10, "")
-			return err
-		},
-		opMulti: func(ctx context.Context) error {
-			_, _, err := nk.MultiUpdate(ctx, nil, write, nil, nil, false)
-			return err
-		},
-		opLeaderboard: func(ctx context.Context) error {
-			_, err := nk.LeaderboardRecordWrite(ctx, "b", user, "", 1, 0, nil, nil)
-			return err
-		},
-		opUsers:   func(ctx context.Context) error { _, err := nk.UsersGetId(ctx, []string{user}, nil); return err },
-		opAccount: func(ctx context.Context) error { return nk.AccountUpdateId(ctx, user, "", nil, "x", "", "", "", "") },
-		opFriends: func(ctx context.Context) error { _, _, err := nk.FriendsList(ctx, user, 10, nil, ""); return err },
-	}
-}
-
-func TestDatabaseFaults(t *testing.T) {
-	broken := errors.New("connection refused")
-	var before, after string
-	fault := func(which *string) func(context.Context, string) error {
-		return func(_ context.Context, op string) error {
-			if op == *which {
-				return broken
-			}
-			return nil
-		}
-	}
-	h := start(t, Config{Faults: &Faults{Storage: fault(&before), StorageAnswer: fault(&after)}}, nil)
-	ctx := context.Background()
-	require.NoError(t, h.srv.nk.LeaderboardCreate(ctx, "b", true, "desc", "set", "", nil, true))
-	calls := databaseCalls(h.srv.nk, h.login("ann").id)
-	for op, call := range calls {
-		before = op
-		require.ErrorIs(t, call(ctx), broken, op)
-		before, after = "", op
-		require.ErrorIs(t, call(ctx), broken, op)
-		after = ""
-		require.NoError(t, call(ctx), op)
-		ended, cancel := context.WithCancel(ctx)
-		cancel()
-		require.ErrorIs(t, call(ended), context.Canceled, op)
-	}
-	before, after = opWrite, ""
-	write := []*runtime.StorageWrite{{Collection: "c", Key: "new", Value: `{}`, Version: "*"}}
-	stored := func() []*api.StorageObject {
-		found, err := h.srv.nk.StorageRead(ctx, []*runtime.StorageRead{{Collection: "c", Key: "new"}})
-		require.NoError(t, err)
-		return found
-	}
-	_, err := h.srv.nk.StorageWrite(ctx, write)
-	require.ErrorIs(t, err, broken)
-	require.Empty(t, stored(), "it failed before")
-	before, after = "", opWrite
-	_, err = h.srv.nk.StorageWrite(ctx, write)
-	require.ErrorIs(t, err, broken)
-	require.Len(t, stored(), 1, "it was done")
-	after = ""
-	_, err = h.srv.nk.StorageWrite(ctx, write)
-	require.ErrorIs(t, err, runtime.ErrStorageRejectedVersion)
-}
-
-// TestSlowDatabase: a slow operation delays no other one, and ends with its context.
-func TestSlowDatabase(t *testing.T) {
-	waiting := make(chan struct{}, 1)
-	h := start(t, Config{Faults: &Faults{Storage: func(ctx context.Context, op string) error {
-		if op == opWrite {
-			waiting <- struct{}{}
-			<-ctx.Done()
-		}
-		return nil
-	}}}, nil)
-	calls := databaseCalls(h.srv.nk, systemUser)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- calls[opWrite](ctx) }()
-	<-waiting
-	require.NoError(t, calls[opRead](context.Background()))
-	require.NoError(t, calls[opMulti](context.Background()))
-	require.NoError(t, calls[opDelete](context.Background()))
-	cancel()
-	require.ErrorIs(t, <-done, context.Canceled)
-	found, err := h.srv.nk.StorageRead(context.Background(), []*runtime.StorageRead{{Collection: "c", Key: "k"}})
-	require.NoError(t, err)
-	require.Empty(t, found)
 }

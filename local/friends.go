@@ -93,7 +93,7 @@ func (s *store) blockFriends(ctx context.Context, from string, others []user) er
 func (s *store) listFriends(ctx context.Context, from string, limit int, state *int, cursor string, online func(string) bool) (out []*api.Friend, next string, err error) {
 	skip := 0
 	if cursor != "" {
-		if skip, _, err = pageOf(cursor, limit, math.MaxInt); err != nil {
+		if skip, _, err = pageOf("friends", cursor, limit, math.MaxInt); err != nil {
 			return nil, "", runtime.ErrFriendInvalidCursor
 		}
 	}
@@ -101,7 +101,7 @@ func (s *store) listFriends(ctx context.Context, from string, limit int, state *
 		ids := s.friendIDsLocked(from, state)
 		ids = ids[min(skip, len(ids)):]
 		if len(ids) > limit {
-			ids, next = ids[:limit], pageCursor("next", skip+limit)
+			ids, next = ids[:limit], pageCursor("friends", "next", skip+limit)
 		}
 		out = make([]*api.Friend, 0, len(ids))
 		for _, id := range ids {

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/heroiclabs/nakama-common/api"
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -41,6 +42,7 @@ func (s *Server) changeFriends(c *call, verb string, change func(ctx context.Con
 		return nil, fail(codeInvalidArgument, "Invalid user ID '"+firstBad(c.query["ids"])+"'.")
 	}
 	others, err := s.store.usersByIDOrName(c.Context(), ids, c.query["usernames"])
+	others = slices.DeleteFunc(others, func(u user) bool { return u.ID == systemUser })
 	if err == nil {
 		err = change(c.Context(), c.who.userID.String(), others)
 	}

@@ -16,6 +16,8 @@ func boardError(err error, otherwise string) error {
 	switch {
 	case errors.Is(err, runtime.ErrLeaderboardNotFound):
 		return fail(codeNotFound, "Leaderboard not found.")
+	case errors.Is(err, errInvalidCursor):
+		return fail(codeInvalidArgument, "Cursor is invalid or expired.")
 	case err == nil || errors.As(err, &status):
 		return err
 	}

@@ -3,9 +3,7 @@ package local
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +18,7 @@ type board struct {
 	Authoritative bool
 	Ascending     bool
 	Operator      string // best, set, incr, decr
+	Unranked      bool   // its records have no rank but by their place in a list
 	Metadata      string
 	Created       int64
 	Records       map[string]*record // by owner
@@ -108,6 +107,9 @@ func (b *board) write(w recordWrite) (*record, bool) {
 
 // rank is the place that a record has or would have, from 1.
 func (b *board) rank(r *record) int64 {
+	if b.Unranked {
+		return 0
+	}
 	rank := int64(1)
 	for owner, o := range b.Records {
 		if owner != r.Owner && b.compare(o, r) < 0 {
@@ -170,109 +172,6 @@ func (b *board) api(r *record, rank int64) *api.LeaderboardRecord {
 		out.Username = stringValue(r.Username)
 	}
 	return out
-}
-
-// viewBoard reads one board.
-func (s *store) viewBoard(ctx context.Context, id string, f func(*board) (*api.LeaderboardRecordList, error)) (out *api.LeaderboardRecordList, err error) {
-	err = s.view(ctx, opLeaderboard, func() error {
-		b := s.boards[id]
-		if b == nil {
-			return runtime.ErrLeaderboardNotFound
-		}
-		out, err = f(b)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// listRecords returns a page of a board, the records of the owners, and the number of all records.
-func (s *store) listRecords(ctx context.Context, id string, owners []string, limit int, cursor string) (*api.LeaderboardRecordList, error) {
-	return s.viewBoard(ctx, id, func(b *board) (*api.LeaderboardRecordList, error) {
-		ordered := b.ordered()
-		from, to, err := pageOf(cursor, limit, len(ordered))
-		if err != nil {
-			return nil, err
-		}
-		out := b.page(ordered, from, to)
-		if limit == 0 {
-			out.NextCursor, out.PrevCursor = "", ""
-		}
-		for i, r := range ordered {
-			if slices.Contains(owners, r.Owner) {
-				out.OwnerRecords = append(out.OwnerRecords, b.api(r, int64(i+1)))
-			}
-		}
-		return out, nil
-	})
-}
-
-// page returns records from one index to another, with cursors to what is before and after.
-func (b *board) page(ordered []*record, from, to int) *api.LeaderboardRecordList {
-	out := &api.LeaderboardRecordList{RankCount: int64(len(ordered))}
-	for i := from; i < to; i++ {
-		out.Records = append(out.Records, b.api(ordered[i], int64(i+1)))
-	}
-	if to < len(ordered) {
-		out.NextCursor = pageCursor("next", to)
-	}
-	if from > 0 {
-		out.PrevCursor = pageCursor("prev", from)
-	}
-	return out
-}
-
-func pageCursor(direction string, index int) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(direction + strconv.Itoa(index)))
-}
-
-// pageOf returns the indexes that a cursor stands for: a page that begins at the index, or one that ends there.
-func pageOf(cursor string, limit, count int) (from, to int, err error) {
-	if cursor == "" {
-		return 0, min(limit, count), nil
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	var index int
-	if err == nil && len(raw) > 4 {
-		index, err = strconv.Atoi(string(raw[4:]))
-	}
-	if err != nil || len(raw) < 5 || index < 0 {
-		return 0, 0, fail(codeInvalidArgument, "Cursor is invalid or expired.")
-	}
-	index = min(index, count) // records may have gone since
-	if string(raw[:4]) == "prev" {
-		return max(0, index-limit), index, nil
-	}
-	return index, min(index+limit, count), nil
-}
-
-// recordsAround returns at most limit records around an owner's: as many above it as fit, but half of them below.
-func (s *store) recordsAround(ctx context.Context, id, owner string, limit int, cursor string) (*api.LeaderboardRecordList, error) {
-	if cursor != "" {
-		return s.listRecords(ctx, id, nil, limit, cursor)
-	}
-	return s.viewBoard(ctx, id, func(b *board) (*api.LeaderboardRecordList, error) { return b.around(owner, limit), nil })
-}
-
-func (b *board) around(owner string, limit int) *api.LeaderboardRecordList {
-	ordered := b.ordered()
-	at := slices.IndexFunc(ordered, func(r *record) bool { return r.Owner == owner })
-	if at < 0 {
-		return &api.LeaderboardRecordList{}
-	}
-	above := min(at, limit)
-	below := limit / 2
-	if above < below {
-		below = limit - above
-	}
-	last := min(at+below, len(ordered)-1)
-	from := max(at-above, last+1-limit)
-	if above < below {
-		from = at - above
-	}
-	return b.page(ordered, from, min(from+limit, last+1))
 }
 
 func (s *store) deleteRecord(ctx context.Context, id, owner string, authoritative bool) error {

@@ -8,11 +8,11 @@ import (
 	"github.com/heroiclabs/nakama-common/api"
 )
 
-func (n *nakama) LeaderboardCreate(ctx context.Context, id string, authoritative bool, sortOrder, operator, resetSchedule string, metadata map[string]any, _ bool) error {
+func (n *nakama) LeaderboardCreate(ctx context.Context, id string, authoritative bool, sortOrder, operator, resetSchedule string, metadata map[string]any, enableRanks bool) error {
 	if id == "" {
 		return errors.New("expects a leaderboard ID string")
 	}
-	b := board{ID: id, Authoritative: authoritative, Metadata: "{}"}
+	b := board{ID: id, Authoritative: authoritative, Unranked: !enableRanks, Metadata: "{}"}
 	switch sortOrder {
 	case "desc", "descending":
 	case "asc", "ascending":

@@ -156,6 +156,9 @@ func (n *nakama) MultiUpdate(ctx context.Context, accountUpdates []*runtime.Acco
 		}
 		changes = append(changes, c)
 	}
+	if len(changes)+len(writes)+len(deletes) == 0 {
+		return nil, nil, nil
+	}
 	var acks []*api.StorageObjectAck
 	err = n.srv.store.update(ctx, opMulti, func(t *tx) error {
 		for _, c := range changes {

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/md5"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -70,9 +68,10 @@ func (s *store) readObjects(ctx context.Context, callerID string, keys []objectK
 	out := []*api.StorageObject{}
 	err := s.view(ctx, opRead, func() error {
 		seen := map[objectKey]bool{}
+		once := !vary(keys)
 		for _, k := range keys {
 			o := s.objects[k]
-			if o != nil && !seen[k] && o.readableBy(callerID) {
+			if o != nil && !(once && seen[k]) && o.readableBy(callerID) {
 				out = append(out, o.api())
 			}
 			seen[k] = true
@@ -83,6 +82,19 @@ func (s *store) readObjects(ctx context.Context, callerID string, keys []objectK
 		return nil, err
 	}
 	return out, nil
+}
+
+// vary reports whether keys differ in more than one part. If so, Nakama joins them, and what is asked for twice comes twice.
+func vary(keys []objectKey) bool {
+	parts := 0
+	for _, part := range []func(objectKey) string{
+		func(k objectKey) string { return k.Collection }, func(k objectKey) string { return k.Key }, func(k objectKey) string { return k.User },
+	} {
+		if slices.ContainsFunc(keys, func(k objectKey) bool { return part(k) != part(keys[0]) }) {
+			parts++
+		}
+	}
+	return parts > 1
 }
 
 func (o *object) readableBy(callerID string) bool {
@@ -184,59 +196,6 @@ func (t *tx) writeObject(authoritative bool, w objectWrite) (*object, error) {
 	}
 	t.putObject(w.key, o)
 	return o, nil
-}
-
-// listObjects lists a collection, of one owner or (owner "") of all, from a cursor on.
-func (s *store) listObjects(ctx context.Context, callerID, owner, collection string, limit int, cursor string) (out []*api.StorageObject, next string, err error) {
-	after, err := decodeCursor(cursor)
-	if err != nil {
-		return nil, "", err
-	}
-	err = s.view(ctx, opList, func() error {
-		var found []*object
-		for _, o := range s.objects {
-			if o.Collection == collection && o.listable(callerID, owner) && o.cursor() > after {
-				found = append(found, o)
-			}
-		}
-		slices.SortFunc(found, func(a, b *object) int { return strings.Compare(a.cursor(), b.cursor()) })
-		if limit = max(limit, 0); len(found) > limit {
-			found = found[:limit]
-			if limit > 0 {
-				next = base64.RawURLEncoding.EncodeToString([]byte(found[limit-1].cursor()))
-			}
-		}
-		out = make([]*api.StorageObject, 0, len(found))
-		for _, o := range found {
-			out = append(out, o.api())
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, "", err
-	}
-	return out, next, nil
-}
-
-func (o *object) listable(callerID, owner string) bool {
-	switch {
-	case owner == "":
-		return callerID == "" || o.Read == 2
-	case o.User != owner:
-		return false
-	}
-	return o.readableBy(callerID)
-}
-
-// cursor orders objects in a listing: read permission, key, owner.
-func (o *object) cursor() string { return fmt.Sprintf("%d\x00%s\x00%s", o.Read, o.Key, o.User) }
-
-func decodeCursor(c string) (string, error) {
-	raw, err := base64.RawURLEncoding.DecodeString(c)
-	if err != nil {
-		return "", fail(codeInvalidArgument, "Malformed cursor was used.")
-	}
-	return string(raw), nil
 }
 
 // ownerOf returns the owner in canonical spelling; "" is the system's user.

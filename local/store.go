@@ -71,16 +71,18 @@ func (s *store) user(ctx context.Context, id string) (u user, ok bool, err error
 	return u, ok, err
 }
 
-// usersByIDOrName returns the users that exist, each once, without the system's.
+// usersByIDOrName returns the users that exist, each once.
 func (s *store) usersByIDOrName(ctx context.Context, ids, names []string) ([]user, error) {
-	return s.usersThat(ctx, func(u *user) bool { return slices.Contains(ids, u.ID) || slices.Contains(names, u.Username) })
+	return s.usersThat(ctx, func(u *user) bool {
+		return slices.Contains(ids, u.ID) || (u.Username != "" && slices.Contains(names, u.Username))
+	})
 }
 
 func (s *store) usersThat(ctx context.Context, match func(*user) bool) ([]user, error) {
 	var out []user
 	err := s.view(ctx, opUsers, func() error {
 		for _, u := range s.users {
-			if u.ID != systemUser && match(u) {
+			if match(u) {
 				out = append(out, *u)
 			}
 		}

@@ -360,3 +360,31 @@ func (tr *transcript) friends() {
 	call("after unblocking", a, "GET", "/v2/friend?limit=10")
 	call("the other's block stays", b, "GET", "/v2/friend?limit=10")
 }
+
+// database asks for what a module that keeps results relies on.
+func (tr *transcript) database() {
+	for _, name := range []string{"storage", "list", "account", "board", "cancelled"} {
+		a, b := tr.user(name+"a"), tr.user(name+"b")
+		if a.id > b.id { // ties are ordered by id
+			a, b = b, a
+		}
+		tr.rpc(b, name, "conf_"+name+"_scene", map[string]string{"Run": tr.run + name, "Ann": a.id, "Bob": b.id})
+	}
+}
+
+// deletion deletes accounts as clients do, with hooks around it.
+func (tr *transcript) deletion() {
+	stays, goes := tr.user("stays"), tr.user("goes")
+	witness := tr.user("witness")
+	for _, who := range []account{stays, goes} {
+		auth := "Bearer " + who.token
+		tr.http("own", "PUT", "/v2/storage", auth, `{"objects":[{"collection":"conf","key":"own","value":"{}"}]}`)
+		tr.http("delete", "DELETE", "/v2/account", auth, "")
+		tr.rpc(witness, "hooks", "conf_farewells", who.id)
+		tr.rpc(witness, "own", "conf_store", []map[string]any{{"op": "read", "key": "own", "user": who.id}})
+		tr.http("account", "GET", "/v2/account", auth, "")
+		tr.http("delete again", "DELETE", "/v2/account", auth, "")
+		tr.rpc(witness, "hooks", "conf_farewells", who.id)
+	}
+	tr.http("log in", "POST", "/v2/account/authenticate/device?create=false", basic("defaultkey"), `{"id":"device-of-goes`+tr.run+`"}`)
+}

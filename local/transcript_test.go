@@ -82,6 +82,7 @@ func (tr *transcript) play() {
 		{"storage", tr.storage}, {"client storage", tr.clientStorage}, {"leaderboards", tr.leaderboards},
 		{"sockets", tr.sockets}, {"joins", tr.joins}, {"match data", tr.matchData}, {"hooks", tr.hooks},
 		{"match end", tr.matchEnd}, {"relayed", tr.relayed}, {"matchmaker", tr.matchmaker}, {"friends", tr.friends},
+		{"database", tr.database}, {"account deletion", tr.deletion},
 	} {
 		tr.line("== %s", section.name)
 		section.play()

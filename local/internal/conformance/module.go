@@ -21,6 +21,8 @@ func InitModule(ctx context.Context, _ runtime.Logger, _ *sql.DB, nk runtime.Nak
 		"Conf_Fail": failWith, "conf_ctx": describeContext, "conf_echo": echo, "conf_create": createMatch,
 		"conf_signal": signalMatch, "conf_get": getMatch, "conf_list": listMatches, "conf_store": storeObjects,
 		"conf_multi": multiUpdate, "conf_score": writeScore, "conf_api": variousErrors, "conf_panic": panics,
+		"conf_storage_scene": playScene(storageScene), "conf_list_scene": playScene(listScene), "conf_account_scene": playScene(accountScene),
+		"conf_board_scene": playScene(boardScene), "conf_cancelled_scene": playScene(cancelledScene), "conf_farewells": farewells,
 	} {
 		if err := i.RegisterRpc(id, fn); err != nil {
 			return err
@@ -41,6 +43,8 @@ func InitModule(ctx context.Context, _ runtime.Logger, _ *sql.DB, nk runtime.Nak
 		}),
 		i.RegisterBeforeRt("MatchDataSend", dataHook),
 		i.RegisterMatchmakerMatched(matched),
+		i.RegisterBeforeDeleteAccount(beforeDelete),
+		i.RegisterAfterDeleteAccount(afterDelete),
 	)
 }
 

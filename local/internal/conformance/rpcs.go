@@ -158,7 +158,6 @@ func writeScore(ctx context.Context, _ runtime.Logger, _ *sql.DB, nk runtime.Nak
 // variousErrors asks the module API for things that do not exist.
 func variousErrors(ctx context.Context, _ runtime.Logger, _ *sql.DB, nk runtime.NakamaModule, _ string) (string, error) {
 	var out lines
-	nobody := "8a6a1cc4-0b1c-4f0f-8b6a-111111111111"
 	_, err := nk.AccountGetId(ctx, nobody)
 	out.add("account: %v", err)
 	_, err = nk.AccountGetId(ctx, "x")
