@@ -19,7 +19,13 @@ var (
 // Replay runs a record and returns the session as it was when the record was taken; all output goes to out. It fails
 // with ErrRecordVersion, ErrRecordCorrupt or ErrRecordDiffers. A session that was replayed goes on like any other.
 func Replay(record []byte, out *Output) (*Session, error) {
-	s, err := replay(record, out)
+	return ReplayCommands(record, out, func(int64, Command, Result) {})
+}
+
+// ReplayCommands is Replay that also says of each command, after it was handled, what became of it and when: what the commands put out,
+// and the deadlines before them, is in out by then. It says so of damaged records too, as far as they can be read.
+func ReplayCommands(record []byte, out *Output, handled func(nowMs int64, cmd Command, result Result)) (*Session, error) {
+	s, err := replay(record, out, handled)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +40,8 @@ func Replay(record []byte, out *Output) (*Session, error) {
 	return s, nil
 }
 
-// replay is Replay but for the digest.
-func replay(record []byte, out *Output) (*Session, error) {
+// replay is ReplayCommands but for the digest.
+func replay(record []byte, out *Output, handled func(int64, Command, Result)) (*Session, error) {
 	if !bytes.HasPrefix(record, []byte(recordMagic)) {
 		return nil, ErrRecordVersion
 	}
@@ -57,7 +63,8 @@ func replay(record []byte, out *Output) (*Session, error) {
 			s.Advance(nowMs, out)
 			return s, nil
 		}
-		s.Apply(nowMs, cmd, out)
+		result := s.Apply(nowMs, cmd, out)
+		handled(s.nowMs, cmd, result)
 	}
 }
 

@@ -136,6 +136,33 @@ func TestReplayedSessionGoesOn(t *testing.T) {
 	}
 }
 
+// Whoever replays hears of every command what its sender heard, at its time.
+func TestReplayCommands(t *testing.T) {
+	s := startTestMatch(t, "SETS", 2)
+	type step struct {
+		atMs   int64
+		cmd    Command
+		result Result
+		events int
+	}
+	var want, got []step
+	var out, replayed Output
+	require.NoError(t, NewSession().StartMatch(s.Setup(), &out))
+	for i, cmd := range []Command{
+		Drop{Seat: 1}, ClaimSet{Seat: 0, ID: 1, Cards: []byte{0, 1, 3}}, ClaimSet{Seat: 0, ID: 2, Cards: []byte{0, 1, 2}}, Return{Seat: 1},
+		ClaimSet{Seat: 1, ID: 1, Cards: []byte{0, 1, 2}}, ClaimSet{Seat: 0, ID: 1, Cards: []byte{0, 1, 3}}, Forfeit{Seat: 1},
+	} {
+		atMs := int64(300 * i)
+		result := s.Apply(atMs, cmd, &out)
+		want = append(want, step{atMs, cmd, result, len(out.Events)})
+	}
+	_, err := ReplayCommands(s.Record(), &replayed, func(nowMs int64, cmd Command, result Result) {
+		got = append(got, step{nowMs, cmd, result, len(replayed.Events)})
+	})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
 // FuzzReplay: no record breaks the reader, and whatever it takes is in the one form that records have. The fuzzer does not have to
 // find digests: what it makes up is a record without one.
 func FuzzReplay(f *testing.F) {
@@ -153,7 +180,7 @@ func FuzzReplay(f *testing.F) {
 	add(playedWithBots(f).Record())
 	f.Fuzz(func(t *testing.T, body []byte) {
 		bare := append(append([]byte(nil), body...), make([]byte, sha256.Size)...)
-		s, err := replay(bare, &Output{})
+		s, err := replay(bare, &Output{}, func(int64, Command, Result) {})
 		if err != nil {
 			return
 		}
