@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/stretchr/testify/require"
 
+	"set3d/client"
 	"set3d/domain"
 )
 
@@ -168,6 +169,18 @@ func TestReplayReadsWhatThereIs(t *testing.T) {
 	}
 }
 
+// The records that are kept as examples, of every kind of deck and with every kind of command.
+func TestReplayTellsEveryRecord(t *testing.T) {
+	records, err := filepath.Glob("../../domain/testdata/records/*.v2")
+	require.NoError(t, err)
+	require.Greater(t, len(records), 5)
+	for _, record := range records {
+		got := execute(t, "replay", record)
+		require.Equal(t, exitOK, got.code, "%s: %s", record, got.stderr)
+		require.Contains(t, got.stdout, "It verifies itself.", record)
+	}
+}
+
 // A changed byte is found, wherever it is.
 func TestReplayFindsAChangedByte(t *testing.T) {
 	answer := answerOf(t, replayedMatch(t, domain.KeySource([32]byte{7})))
@@ -303,4 +316,11 @@ func TestReplayAsksTheServer(t *testing.T) {
 		require.Contains(t, got.stderr, test.want, test.args)
 		require.NotContains(t, got.stderr, "http_key=", test.args)
 	}
+}
+
+// The operator's key is in the URL, and must not be in what one pastes into a bug report.
+func TestOperatorsKeyIsNotShown(t *testing.T) {
+	_, err := askAsOperator(t.Context(), "http://127.0.0.1:1", "geheim", nil)
+	require.ErrorIs(t, err, client.ErrNoRoute)
+	require.NotContains(t, err.Error(), "geheim")
 }

@@ -86,6 +86,9 @@ func (t *transcript) claim(nowMs int64, c domain.ClaimSet, result domain.Result)
 }
 
 func (t *transcript) claimed(ids []byte) string {
+	if len(ids) == 0 {
+		return "nothing"
+	}
 	var cards []domain.Card
 	for _, id := range ids {
 		card, err := domain.CardFromID(int(id))
@@ -204,7 +207,7 @@ func (t *transcript) table(sum domain.Summary) {
 	for seat := range sum.Seats {
 		widest = max(widest, len([]rune(t.saved.name(sum.Setup, seat))))
 	}
-	t.pen.printf("\n  %s\n", t.pen.bold.Render(strings.Repeat(" ", widest)+"  score  Sets  wrong  fastest  median"))
+	t.pen.printf("\n  %s\n", t.pen.bold.Render(strings.Repeat(" ", widest)+"  score  Sets  wrong  fastest   median"))
 	for seat, s := range sum.Seats {
 		note := ""
 		switch {
@@ -214,10 +217,18 @@ func (t *transcript) table(sum domain.Summary) {
 			note = "  wins"
 		}
 		pad := strings.Repeat(" ", widest-len([]rune(t.saved.name(sum.Setup, seat))))
-		t.pen.printf("  %s%s  %5d  %4d  %5d %6.1f s %5.1f s%s\n", t.name(seat), pad, s.Score, s.Sets, s.Wrong,
-			float64(s.Reactions.FastestMs)/1000, float64(s.Reactions.MedianMs)/1000, note)
+		t.pen.printf("  %s%s  %5d  %4d  %5d %s %s%s\n", t.name(seat), pad, s.Score, s.Sets, s.Wrong,
+			reactionText(s.Reactions, s.Reactions.FastestMs), reactionText(s.Reactions, s.Reactions.MedianMs), note)
 	}
 	t.pen.printf("\n")
+}
+
+// reactionText is a reaction time in eight columns, if there is any.
+func reactionText(r domain.Reactions, ms int64) string {
+	if r.Count == 0 {
+		return "       –"
+	}
+	return fmt.Sprintf("%6.1f s", float64(ms)/1000)
 }
 
 // deal says what binds the server to the cards.

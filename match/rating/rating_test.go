@@ -236,6 +236,15 @@ func TestRanks(t *testing.T) {
 	assert.Empty(t, Ranks(nil, nil))
 }
 
+// Against seven players who are well known, somebody of whom nothing at all is known would have no variance left, or less.
+func TestSomethingIsLeftOfTheVariance(t *testing.T) {
+	ratings := slices.Repeat([]Rating{{25, 0.01}}, 8)
+	ratings[3].Sigma = 1000
+	got := Update(ratings, []int{0, 1, 2, 3, 4, 5, 6, 7})[3]
+	require.True(t, got.IsValid(), "%v", got)
+	require.InDelta(t, 10, got.Sigma, 1e-9)
+}
+
 func TestListsAreOfOneLength(t *testing.T) {
 	assert.Panics(t, func() { Update(newcomers(2), []int{1}) })
 	assert.Panics(t, func() { Ranks([]int{1}, nil) })
