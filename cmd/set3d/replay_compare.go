@@ -44,14 +44,7 @@ func compareResult(saved savedRecord, sum domain.Summary) *comparison {
 	c.rules(r.Rules, sum.Setup.Rules)
 	c.deck(r, sum)
 	c.same("duration_ms", r.DurationMs, sum.DurationMs)
-	if sum.HasEnded {
-		c.same("reason", r.Reason, endReasons[sum.End.Reason])
-		winners := slices.Clone(r.Winners)
-		slices.Sort(winners)
-		c.same("winners", append([]int{}, winners...), append([]int{}, sum.End.Winners...))
-	} else if slices.Contains(endReasons[:], r.Reason) {
-		c.same("reason", r.Reason, "no end")
-	}
+	c.end(r, sum)
 	c.same("players", len(r.Players), sum.Setup.Players)
 	for i, player := range r.Players {
 		if i < len(sum.Seats) {
@@ -60,6 +53,9 @@ func compareResult(saved savedRecord, sum domain.Summary) *comparison {
 	}
 	return c
 }
+
+// failed is the end of a match that broke.
+var failed = strings.TrimPrefix(wire.EndReason_END_REASON_INTERNAL_ERROR.String(), "END_REASON_")
 
 // endReasons are the ends that a match can come to by its rules, as results name them: the wire's names.
 var endReasons = func() (names [domain.EndIdle + 1]string) {
@@ -70,9 +66,24 @@ var endReasons = func() (names [domain.EndIdle + 1]string) {
 	} {
 		names[reason] = strings.TrimPrefix(end.String(), "END_REASON_")
 	}
-	names[0] = "?" // no reason; an empty name in a result is none of these
 	return names
 }()
+
+// end compares how the match ended. Two ends are not the rules': a match can fail, and one that a restart interrupted is abandoned when
+// nobody comes back to it. Nobody wins then.
+func (c *comparison) end(r *matchResult, sum domain.Summary) {
+	reason, winners := "no end", []int{}
+	switch {
+	case r.Reason == failed, !sum.HasEnded && r.Reason == endReasons[domain.EndAbandoned]:
+		reason = r.Reason
+	case sum.HasEnded:
+		reason, winners = endReasons[sum.End.Reason], append(winners, sum.End.Winners...)
+	}
+	c.same("reason", r.Reason, reason)
+	says := append([]int{}, r.Winners...)
+	slices.Sort(says)
+	c.same("winners", says, winners)
+}
 
 func (c *comparison) rules(says map[string]any, r domain.Rules) {
 	number := func(name string, value int64) {

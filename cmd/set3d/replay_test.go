@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/stretchr/testify/require"
@@ -237,19 +238,84 @@ func change(in any, path []string, value any) {
 	in.(map[string]any)[path[0]] = value
 }
 
-// The record of a match that failed has no end; its result cannot claim one of the rules'.
+// The record of a match that failed, or was interrupted and never gone on with, has no end; its result cannot claim another, nor winners.
 func TestReplayOfAMatchWithoutAnEnd(t *testing.T) {
 	s := domain.NewSession()
 	require.NoError(t, s.StartMatch(domain.Setup{Rules: domain.DefaultRules(), Players: 1, Deck: domain.KeySource([32]byte{1})}, &domain.Output{}))
 	sum, err := domain.Summarize(s.Record())
 	require.NoError(t, err)
-	for reason, wrong := range map[string]bool{"INTERNAL_ERROR": false, "TIME_UP": true} {
-		c := compareResult(savedRecord{Record: s.Record(), Result: &matchResult{Reason: reason}}, sum)
-		require.Equal(t, wrong, strings.Contains(strings.Join(c.differences, "\n"), "reason: the result says"), reason)
+	for _, test := range []struct {
+		reason  string
+		winners []int
+		want    string
+	}{
+		{"INTERNAL_ERROR", nil, ""}, {"ABANDONED", []int{}, ""}, {"TIME_UP", nil, "reason: the result says TIME_UP, the record gives no end"},
+		{"", nil, "reason: the result says nothing"}, {"ABANDONED", []int{0}, "winners: the result says [0], the record gives []"},
+	} {
+		var c comparison
+		c.end(&matchResult{Reason: test.reason, Winners: test.winners}, sum)
+		require.Equal(t, 2, c.compared)
+		if test.want == "" {
+			require.Empty(t, c.differences)
+		} else {
+			require.Contains(t, strings.Join(c.differences, "\n"), test.want)
+		}
 	}
 	got := execute(t, "replay", writeFile(t, s.Record()))
 	require.Equal(t, exitOK, got.code)
 	require.Contains(t, got.stdout, "Here the record ends")
+}
+
+// A match that was played on a server is what the server says of it, to its player and to the operator; others get nothing.
+func TestReplayOfAPlayedMatch(t *testing.T) {
+	url := startServer(t)
+	c, err := client.New(client.Config{URL: url, ServerKey: "defaultkey"})
+	require.NoError(t, err)
+	var users []*client.User
+	for _, device := range []string{"a-device-of-ada", "a-device-of-ben"} {
+		user, err := c.AuthenticateDevice(t.Context(), device, "")
+		require.NoError(t, err)
+		users = append(users, user)
+	}
+	made, err := c.CreateMatch(t.Context(), users[0], client.CreateMatch{Seats: 3, Bots: []string{"hard"}, Rules: map[string]any{
+		"valid_anim_ms": 1, "refill_anim_ms": 1, "expand_anim_ms": 1, "invalid_anim_ms": 20, "penalty_mode": "point",
+	}})
+	require.NoError(t, err)
+	played := make(chan error, len(users))
+	for i, user := range users {
+		link, err := c.OpenLink(t.Context(), user, client.FormatProtobuf, made.MatchID, client.JoinOptions{})
+		require.NoError(t, err)
+		t.Cleanup(link.Close)
+		driver := client.NewDriver(link, client.PlayerConfig{Seed: uint64(i), Reaction: 10 * time.Millisecond, ErrorRate: 0.3}, nil)
+		go func() { played <- driver.Run(t.Context()) }()
+	}
+	for range users {
+		require.NoError(t, <-played)
+	}
+	id := storedResult(t, c, users[0])
+	got := execute(t, "replay", id, "--url", url, "--device", "a-device-of-ada")
+	require.Equal(t, exitOK, got.code, got.stdout+got.stderr)
+	require.Contains(t, got.stdout, "The deal: the deck of the key to which the server had committed itself.")
+	require.Contains(t, got.stdout, "All well.")
+	asOperator := execute(t, "replay", id, "--url", url, "--http-key", "defaulthttpkey")
+	require.Equal(t, got, asOperator)
+	got = execute(t, "replay", id, "--url", url, "--device", "a-device-of-eve")
+	require.Equal(t, exitRefused, got.code)
+	require.Contains(t, got.stderr, "UNKNOWN_RESULT")
+}
+
+// storedResult waits until the user's only result is stored.
+func storedResult(t *testing.T, c *client.Client, user *client.User) string {
+	var history struct {
+		Results []struct {
+			ResultID string `json:"result_id"`
+		} `json:"results"`
+	}
+	require.Eventually(t, func() bool {
+		answer, err := c.RPC(t.Context(), user, "match_history", "{}")
+		return err == nil && json.Unmarshal([]byte(answer), &history) == nil && len(history.Results) == 1
+	}, 30*time.Second, 20*time.Millisecond)
+	return history.Results[0].ResultID
 }
 
 // recordServer answers get_record to a player and to the operator.
