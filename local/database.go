@@ -33,11 +33,16 @@ func OpenDatabase(file string) (*Database, error) {
 	if file == "" {
 		return d, nil
 	}
-	if err := d.load(file); err != nil {
+	lock, err := lockFile(file)
+	if err != nil {
 		return nil, err
 	}
-	d.journal = &journal{path: file}
-	if err := d.journal.compact(d.snapshotLocked); err != nil {
+	d.journal = &journal{path: file, lock: lock}
+	if err = d.load(file); err == nil {
+		err = d.journal.compact(d.snapshotLocked)
+	}
+	if err != nil {
+		d.journal.release()
 		return nil, err
 	}
 	return d, nil

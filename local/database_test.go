@@ -12,12 +12,29 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// open opens a database as a process does that finds another one's file; it is not closed.
+// open opens a database.
 func open(t *testing.T, file string) *store {
 	t.Helper()
 	d, err := OpenDatabase(file)
 	require.NoError(t, err)
+	t.Cleanup(func() { d.Close() })
 	return &store{Database: d, faults: &Faults{}}
+}
+
+// left opens what a process would leave behind that was killed now: a copy of the file, which is not closed.
+func left(t *testing.T, file string) *store {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return open(t, write(t, raw))
+}
+
+// write makes a file of a name that nobody uses.
+func write(t *testing.T, content []byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "state.json")
+	require.NoError(t, os.WriteFile(file, content, 0o600))
+	return file
 }
 
 func (s *store) write(t *testing.T, key, value string) {
@@ -106,17 +123,17 @@ func TestDatabaseOutlivesItsProcess(t *testing.T) {
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Greater(t, strings.Count(string(raw), "\n"), 10, "changes follow the snapshot")
-	requireFilled(t, open(t, file), ann, bob)
-	requireFilled(t, open(t, file), ann, bob)
-	raw, err = os.ReadFile(file)
+	heir := left(t, file)
+	requireFilled(t, heir, ann, bob)
+	requireFilled(t, left(t, heir.journal.path), ann, bob)
+	raw, err = os.ReadFile(heir.journal.path)
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(string(raw), "\n"), "a start leaves a snapshot alone")
 }
 
 // TestDatabaseOfAnOldFile: the file was once a snapshot alone, indented and without a line's end.
 func TestDatabaseOfAnOldFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "state.json")
-	require.NoError(t, os.WriteFile(file, []byte(`{
+	s := open(t, write(t, []byte(`{
  "Users": [
   {"ID": "8a6a1cc4-0b1c-4f0f-8b6a-111111111111", "Username": "ann", "Devices": ["device-of-ann"]}
  ],
@@ -125,10 +142,9 @@ func TestDatabaseOfAnOldFile(t *testing.T) {
  ],
  "Boards": null,
  "Friends": {}
-}`), 0o600))
-	s := open(t, file)
+}`)))
 	s.write(t, "l", `{}`)
-	s = open(t, file)
+	s = left(t, s.journal.path)
 	require.Equal(t, `k{"n": 1},l{}`, s.values(t))
 	u, created, err := s.authenticateDevice(context.Background(), "device-of-ann", "", true)
 	require.NoError(t, err)
@@ -138,8 +154,7 @@ func TestDatabaseOfAnOldFile(t *testing.T) {
 
 // TestDatabaseCutOff: a file may end anywhere in its last change, which is then lost alone; any other damage is found.
 func TestDatabaseCutOff(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "state.json")
+	file := filepath.Join(t.TempDir(), "state.json")
 	s := open(t, file)
 	for i := range 3 {
 		s.write(t, fmt.Sprint(i), `{}`)
@@ -149,17 +164,11 @@ func TestDatabaseCutOff(t *testing.T) {
 	lines := strings.SplitAfter(string(raw), "\n")
 	require.Len(t, lines, 5, "a snapshot, three changes and the end")
 	last := len(raw) - len(lines[3])
-	at := func(content []byte) string {
-		other := filepath.Join(dir, "other.json")
-		require.NoError(t, os.WriteFile(other, content, 0o600))
-		return other
-	}
 	for cut := last; cut < len(raw); cut++ {
-		other := at(raw[:cut])
-		s := open(t, other)
+		s := open(t, write(t, raw[:cut]))
 		require.Equal(t, "0{},1{}", s.values(t), "cut at %d", cut)
 		s.write(t, "z", `{}`)
-		require.Equal(t, "0{},1{},z{}", open(t, other).values(t))
+		require.Equal(t, "0{},1{},z{}", left(t, s.journal.path).values(t))
 	}
 	for i := range raw[:last] {
 		damaged := append([]byte(nil), raw...)
@@ -167,13 +176,13 @@ func TestDatabaseCutOff(t *testing.T) {
 		if i > 0 && i < len(lines[0])-2 {
 			continue // a snapshot has no checksum, it must be JSON
 		}
-		other := at(damaged)
+		other := write(t, damaged)
 		_, err := OpenDatabase(other)
 		require.ErrorContains(t, err, "the state file "+other+" is damaged at byte ", "byte %d", i)
 	}
 	damaged := append([]byte(nil), raw...)
 	damaged[last-3] ^= 1
-	_, err = OpenDatabase(at(damaged))
+	_, err = OpenDatabase(write(t, damaged))
 	require.ErrorContains(t, err, fmt.Sprintf("damaged at byte %d: a line whose checksum is wrong", last-len(lines[2])))
 }
 
@@ -207,7 +216,7 @@ func TestDatabaseIsCompactedAsItGrows(t *testing.T) {
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Less(t, info.Size(), int64(3*spare))
-	require.Equal(t, s.values(t), open(t, file).values(t))
+	require.Equal(t, s.values(t), left(t, file).values(t))
 }
 
 // TestSharedDatabase: two servers see each other's writes and versions; when one is killed the other goes on.

@@ -77,6 +77,7 @@ func TestStateFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, friends, 1)
 
+	require.NoError(t, h.srv.Shutdown(ctx))
 	require.NoError(t, os.WriteFile(file, []byte("{"), 0o644))
 	_, err = New(Config{StateFile: file}, func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, runtime.Initializer) error {
 		return nil

@@ -14,6 +14,7 @@ import (
 // answered. That outlives the process; nothing is synced, so the machine may lose the last moments when it dies.
 type journal struct {
 	path string
+	lock *os.File // nil if there is none
 	file *os.File // nil once closed
 	size int64    // bytes of the file that are whole
 	most int64    // bytes that the file may have before it is compacted
@@ -86,6 +87,7 @@ func (j *journal) compact(all func() ([]byte, error)) error {
 }
 
 func (j *journal) close(all func() ([]byte, error)) error {
+	defer j.release()
 	if j.file == nil {
 		return j.late
 	}
@@ -95,6 +97,14 @@ func (j *journal) close(all func() ([]byte, error)) error {
 		j.file = nil
 	}
 	return err
+}
+
+// release lets others have the file.
+func (j *journal) release() {
+	if j.lock != nil {
+		_ = j.lock.Close() // nothing was written
+		j.lock = nil
+	}
 }
 
 // cause is an error without the path that os has added.

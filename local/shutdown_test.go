@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -135,4 +136,30 @@ func TestShutdownCutShort(t *testing.T) {
 	h.await(s, "terminate", 1)
 	cancel()
 	require.NoError(t, <-done)
+}
+
+// TestShutdownHookAndDatabase: what the hook writes in its time is kept, and what it writes later is refused.
+func TestShutdownHookAndDatabase(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	release, late := make(chan struct{}), make(chan error, 1)
+	var h *host
+	write := func(key string) error {
+		_, err := h.srv.nk.StorageWrite(context.Background(), []*runtime.StorageWrite{{Collection: "c", Key: key, Value: "{}"}})
+		return err
+	}
+	s := &scripted{}
+	h = start(t, Config{GraceSeconds: 60, StateFile: file}, withShutdownHook(s, func(context.Context) {
+		if err := write("in time"); err != nil {
+			late <- err
+			return
+		}
+		go func() {
+			<-release
+			late <- write("late")
+		}()
+	}))
+	require.NoError(t, h.srv.Shutdown(context.Background()))
+	close(release)
+	require.ErrorIs(t, <-late, errClosed)
+	require.Equal(t, "in time{}", open(t, file).values(t))
 }
