@@ -180,6 +180,9 @@ func (s *Session) Record() []byte {
 	return digest.Sum(r.buf)
 }
 
+// RecordSize is how many bytes of the record there are so far, its end not counted.
+func (s *Session) RecordSize() int { return len(s.record.buf) }
+
 // cloneHash copies the digest, so that it can go on.
 func cloneHash(digest hash.Hash) hash.Hash {
 	clone, err := digest.(hash.Cloner).Clone()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"set3d/domain"
+	"set3d/match/archive"
 )
 
 // consoleView is what an operator sees of a match in Nakama's console. It holds nothing that a player may not know: no
@@ -14,6 +15,7 @@ type consoleView struct {
 	State       string        `json:"state,omitempty"`
 	TimeMs      int64         `json:"time_ms"`
 	Revision    uint64        `json:"revision"`
+	Incarnation uint32        `json:"incarnation"`
 	DeckCount   int           `json:"deck_count"`
 	Board       []string      `json:"board,omitempty"`
 	Seats       []consoleSeat `json:"seats"`
@@ -22,6 +24,11 @@ type consoleView struct {
 	Closing     bool          `json:"closing,omitempty"`
 	NextWakeMs  int64         `json:"next_wake_ms,omitempty"`
 	RecordBytes int           `json:"record_bytes"`
+
+	// Unstored is what of the match waits for the database; absent: nothing does.
+	Unstored *archive.Waiting `json:"unstored,omitempty"`
+	// HeldBack is how many messages wait for the database before they are told, with SET3D_DURABILITY=safe.
+	HeldBack int `json:"held_back,omitempty"`
 }
 
 type consoleSeat struct {
@@ -52,7 +59,8 @@ func (t *table) String() (text string) {
 
 func (t *table) view() consoleView {
 	view := consoleView{
-		Table: t.setup.TableID, Label: t.currentLabel(), Revision: t.standing.revision, Spectators: t.spectators(),
+		Table: t.setup.TableID, Label: t.currentLabel(), Revision: t.standing.revision, Incarnation: t.standing.incarnation,
+		Spectators: t.spectators(), Unstored: t.module.archive.WaitingFor(t.setup.TableID), HeldBack: len(t.outbox.held),
 		Draining: t.draining, Closing: t.closing, Seats: make([]consoleSeat, t.seats.count),
 	}
 	var snapshot domain.Snapshot
@@ -61,7 +69,7 @@ func (t *table) view() consoleView {
 		view.State, view.TimeMs, view.DeckCount = snapshot.State.String(), t.session.NowMs(), snapshot.DeckCount
 		view.Board = boardCodes(&snapshot.Board)
 		view.NextWakeMs, _ = t.session.NextWakeMs()
-		view.RecordBytes = len(t.session.Record())
+		view.RecordBytes = t.session.RecordSize()
 	}
 	for i := range view.Seats {
 		s, p := &t.seats.seat[i], &snapshot.ByPlayer[i]

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
+	"unicode"
 
 	"set3d/client"
 	"set3d/domain"
@@ -261,7 +263,33 @@ func (n *narrator) notice(notice *wire.Notice) {
 		if !n.ended {
 			n.line(n.pen.bad.Render("The table has closed"))
 		}
+	case wire.NoticeKind_NOTICE_KIND_MAINTENANCE:
+		n.line(n.pen.bad.Render(announcement(notice)))
+	case wire.NoticeKind_NOTICE_KIND_DRAINING:
+		n.line(n.pen.bad.Render("The server opens no new tables for now"))
 	}
+}
+
+// announcement is what the operator has to say. The text comes from a server, so nothing in it may steer the terminal.
+func announcement(notice *wire.Notice) string {
+	if notice.GetText() == "" {
+		return "The operator's announcement is withdrawn"
+	}
+	text := "The operator announces: " + printable(notice.GetText())
+	if at := notice.GetAtUnixMs(); notice.AtUnixMs != nil {
+		text += time.UnixMilli(int64(at)).Local().Format(" (on 2006-01-02 at 15:04)")
+	}
+	return text
+}
+
+// printable leaves out what is not to be seen.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 var endTexts = map[wire.EndReason]string{
@@ -271,6 +299,7 @@ var endTexts = map[wire.EndReason]string{
 	wire.EndReason_END_REASON_ABANDONED:      "nobody is left",
 	wire.EndReason_END_REASON_IDLE:           "nobody found a Set for too long",
 	wire.EndReason_END_REASON_INTERNAL_ERROR: "something failed in the server",
+	wire.EndReason_END_REASON_OPERATOR:       "the operator has ended it",
 }
 
 func (n *narrator) matchEnded(at uint64, e *wire.MatchEnded) {

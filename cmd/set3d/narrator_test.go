@@ -129,3 +129,19 @@ func TestTellsWhatIsRare(t *testing.T) {
    0.0 s  The table has closed
 `, out.String())
 }
+
+// The operator's words are shown, and nothing in them steers the terminal.
+func TestTellsAnnouncements(t *testing.T) {
+	var out bytes.Buffer
+	n := newNarrator(newPen(&out))
+	at := uint64(1_796_000_000_000)
+	n.notice(&wire.Notice{Kind: wire.NoticeKind_NOTICE_KIND_MAINTENANCE, Text: "Maintenance \x1b[31mtonight", AtUnixMs: &at})
+	require.Contains(t, out.String(), "Maintenance [31mtonight (on 2026-1")
+	require.NotContains(t, out.String(), "\x1b[31mtonight")
+	out.Reset()
+	n.notice(&wire.Notice{Kind: wire.NoticeKind_NOTICE_KIND_MAINTENANCE})
+	require.Contains(t, out.String(), "withdrawn")
+	out.Reset()
+	n.notice(&wire.Notice{Kind: wire.NoticeKind_NOTICE_KIND_DRAINING})
+	require.Contains(t, out.String(), "no new tables")
+}

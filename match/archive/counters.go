@@ -62,17 +62,32 @@ func (a *Archive) Queue(most int) []Waiting {
 	now := time.Now()
 	queue := []Waiting{}
 	for _, e := range a.entries {
-		if !e.isDirty() {
-			continue
+		if e.isDirty() {
+			queue = append(queue, e.show(now))
 		}
-		w := Waiting{TableID: e.id, State: e.latest.State, ForMs: now.Sub(e.since).Milliseconds(), Failures: e.failures}
-		if e.lastErr != nil {
-			w.LastError = e.lastErr.Error()
-		}
-		queue = append(queue, w)
 	}
 	slices.SortFunc(queue, func(x, y Waiting) int { return cmp.Compare(y.ForMs, x.ForMs) })
 	return queue[:min(most, len(queue))]
+}
+
+// WaitingFor shows what of one table waits to be stored; nil if nothing does.
+func (a *Archive) WaitingFor(tableID string) *Waiting {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := a.entries[tableID]
+	if e == nil || !e.isDirty() {
+		return nil
+	}
+	w := e.show(time.Now())
+	return &w
+}
+
+func (e *entry) show(now time.Time) Waiting {
+	w := Waiting{TableID: e.id, State: e.latest.State, ForMs: now.Sub(e.since).Milliseconds(), Failures: e.failures}
+	if e.lastErr != nil {
+		w.LastError = e.lastErr.Error()
+	}
+	return w
 }
 
 // Backlog is how many finished matches wait to be stored.

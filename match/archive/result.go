@@ -99,11 +99,13 @@ func newResult(t *Table) (*Result, error) {
 	digest := sha256.Sum256(t.Record)
 	r := &Result{
 		ResultID: t.ID, TableID: t.ID, MatchID: t.MatchID, Preset: t.Preset, Rules: t.Rules, Ranked: t.Ranked,
-		Counted: t.Counts && t.State != Aborted, Incarnation: t.Incarnation,
+		Counted: t.Counts && t.State != Aborted && t.State != Stopped, Incarnation: t.Incarnation,
 		StartedUnixMs: t.StartedUnixMs, EndedUnixMs: t.SavedUnixMs, DurationMs: sum.DurationMs, Winners: []int{},
 		RecordSHA256: hex.EncodeToString(digest[:]), RecordBytes: len(t.Record), RecordKey: recordKey(t.SavedUnixMs, t.ID),
 	}
 	switch {
+	case t.State == Stopped:
+		r.Reason = stoppedByOperator
 	case sum.HasEnded && t.State != Aborted:
 		r.Reason, r.Winners = reasonName(sum.End.Reason), append(r.Winners, sum.End.Winners...)
 	case t.State == Abandoned:
@@ -147,6 +149,9 @@ const dayLayout = "20060102"
 
 // internalError is the reason of a match that broke.
 const internalError = "INTERNAL_ERROR"
+
+// stoppedByOperator is the reason of a match that an operator has ended.
+const stoppedByOperator = "OPERATOR"
 
 // reasonName is why a match ended, as the wire names it.
 func reasonName(r domain.EndReason) string {

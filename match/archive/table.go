@@ -12,6 +12,7 @@ const (
 	Ended     State = "ended"
 	Abandoned State = "abandoned" // interrupted, and nobody came back in time
 	Aborted   State = "aborted"   // something broke: the match ends as it stood at its last checkpoint, and counts for nothing
+	Stopped   State = "stopped"   // an operator has ended it: as it stands, and it counts for nothing
 	settled   State = "settled"
 )
 

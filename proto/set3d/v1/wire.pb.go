@@ -274,6 +274,10 @@ const (
 	Reason_REASON_STORAGE_UNAVAILABLE Reason = 85
 	// The match of this table is over; args.result_id names its result.
 	Reason_REASON_MATCH_OVER Reason = 86
+	// The operator wants a newer version of this client; args.minimum says which.
+	Reason_REASON_CLIENT_TOO_OLD Reason = 87
+	// The RPC is the operator's: it needs the server's http key, not a player's session.
+	Reason_REASON_OPERATOR_ONLY Reason = 88
 )
 
 // Enum value maps for Reason.
@@ -331,6 +335,8 @@ var (
 		84: "REASON_RECORD_GONE",
 		85: "REASON_STORAGE_UNAVAILABLE",
 		86: "REASON_MATCH_OVER",
+		87: "REASON_CLIENT_TOO_OLD",
+		88: "REASON_OPERATOR_ONLY",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":         0,
@@ -385,6 +391,8 @@ var (
 		"REASON_RECORD_GONE":         84,
 		"REASON_STORAGE_UNAVAILABLE": 85,
 		"REASON_MATCH_OVER":          86,
+		"REASON_CLIENT_TOO_OLD":      87,
+		"REASON_OPERATOR_ONLY":       88,
 	}
 )
 
@@ -906,6 +914,8 @@ const (
 	EndReason_END_REASON_IDLE EndReason = 5
 	// Something failed in the server; the match does not count.
 	EndReason_END_REASON_INTERNAL_ERROR EndReason = 6
+	// An operator of the server ended it; the match does not count.
+	EndReason_END_REASON_OPERATOR EndReason = 7
 )
 
 // Enum value maps for EndReason.
@@ -918,6 +928,7 @@ var (
 		4: "END_REASON_ABANDONED",
 		5: "END_REASON_IDLE",
 		6: "END_REASON_INTERNAL_ERROR",
+		7: "END_REASON_OPERATOR",
 	}
 	EndReason_value = map[string]int32{
 		"END_REASON_UNSPECIFIED":    0,
@@ -927,6 +938,7 @@ var (
 		"END_REASON_ABANDONED":      4,
 		"END_REASON_IDLE":           5,
 		"END_REASON_INTERNAL_ERROR": 6,
+		"END_REASON_OPERATOR":       7,
 	}
 )
 
@@ -1037,20 +1049,27 @@ const (
 	// The receiver's seat went to another session of the same user again and again; reconnecting by itself would only go on
 	// with that. Ask the player first.
 	NoticeKind_NOTICE_KIND_CONTESTED NoticeKind = 8
+	// The operator announces something: Notice.text says what, Notice.at_unix_ms when. Without a text the announcement before is
+	// withdrawn.
+	NoticeKind_NOTICE_KIND_MAINTENANCE NoticeKind = 9
+	// No new tables are opened on this server for now; this one goes on.
+	NoticeKind_NOTICE_KIND_DRAINING NoticeKind = 10
 )
 
 // Enum value maps for NoticeKind.
 var (
 	NoticeKind_name = map[int32]string{
-		0: "NOTICE_KIND_UNSPECIFIED",
-		1: "NOTICE_KIND_SHUTDOWN",
-		2: "NOTICE_KIND_KICKED",
-		3: "NOTICE_KIND_REPLACED",
-		4: "NOTICE_KIND_SEAT_FORFEITED",
-		5: "NOTICE_KIND_SUSPENDED",
-		6: "NOTICE_KIND_CLOSED",
-		7: "NOTICE_KIND_IDLE",
-		8: "NOTICE_KIND_CONTESTED",
+		0:  "NOTICE_KIND_UNSPECIFIED",
+		1:  "NOTICE_KIND_SHUTDOWN",
+		2:  "NOTICE_KIND_KICKED",
+		3:  "NOTICE_KIND_REPLACED",
+		4:  "NOTICE_KIND_SEAT_FORFEITED",
+		5:  "NOTICE_KIND_SUSPENDED",
+		6:  "NOTICE_KIND_CLOSED",
+		7:  "NOTICE_KIND_IDLE",
+		8:  "NOTICE_KIND_CONTESTED",
+		9:  "NOTICE_KIND_MAINTENANCE",
+		10: "NOTICE_KIND_DRAINING",
 	}
 	NoticeKind_value = map[string]int32{
 		"NOTICE_KIND_UNSPECIFIED":    0,
@@ -1062,6 +1081,8 @@ var (
 		"NOTICE_KIND_CLOSED":         6,
 		"NOTICE_KIND_IDLE":           7,
 		"NOTICE_KIND_CONTESTED":      8,
+		"NOTICE_KIND_MAINTENANCE":    9,
+		"NOTICE_KIND_DRAINING":       10,
 	}
 )
 
@@ -3815,7 +3836,12 @@ type Notice struct {
 	// For NOTICE_KIND_SEAT_FORFEITED: the seat.
 	Seat *uint32 `protobuf:"varint,3,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
 	// For NOTICE_KIND_SHUTDOWN: ms until the server is gone. For NOTICE_KIND_IDLE: ms until the seat is forfeited.
-	GraceMs       uint32 `protobuf:"varint,4,opt,name=grace_ms,json=graceMs,proto3" json:"grace_ms,omitempty"`
+	GraceMs uint32 `protobuf:"varint,4,opt,name=grace_ms,json=graceMs,proto3" json:"grace_ms,omitempty"`
+	// For NOTICE_KIND_MAINTENANCE: the operator's words, to be shown as they are. At most 280 characters. A NOTICE_KIND_CLOSED may have
+	// some too.
+	Text string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
+	// For NOTICE_KIND_MAINTENANCE: Unix time in ms of what is announced. Absent when it has none.
+	AtUnixMs      *uint64 `protobuf:"varint,6,opt,name=at_unix_ms,json=atUnixMs,proto3,oneof" json:"at_unix_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3874,6 +3900,20 @@ func (x *Notice) GetSeat() uint32 {
 func (x *Notice) GetGraceMs() uint32 {
 	if x != nil {
 		return x.GraceMs
+	}
+	return 0
+}
+
+func (x *Notice) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Notice) GetAtUnixMs() uint64 {
+	if x != nil && x.AtUnixMs != nil {
+		return *x.AtUnixMs
 	}
 	return 0
 }
@@ -4361,13 +4401,17 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x17_reserved_until_unix_ms\"S\n" +
 	"\x04Pong\x12%\n" +
 	"\x05stamp\x18\x01 \x01(\v2\x0f.set3d.v1.StampR\x05stamp\x12$\n" +
-	"\x0eclient_time_ms\x18\x02 \x01(\x04R\fclientTimeMs\"\x96\x01\n" +
+	"\x0eclient_time_ms\x18\x02 \x01(\x04R\fclientTimeMs\"\xdc\x01\n" +
 	"\x06Notice\x12%\n" +
 	"\x05stamp\x18\x01 \x01(\v2\x0f.set3d.v1.StampR\x05stamp\x12(\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x14.set3d.v1.NoticeKindR\x04kind\x12\x17\n" +
 	"\x04seat\x18\x03 \x01(\rH\x00R\x04seat\x88\x01\x01\x12\x19\n" +
-	"\bgrace_ms\x18\x04 \x01(\rR\agraceMsB\a\n" +
-	"\x05_seat\"\x89\x01\n" +
+	"\bgrace_ms\x18\x04 \x01(\rR\agraceMs\x12\x12\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\x12!\n" +
+	"\n" +
+	"at_unix_ms\x18\x06 \x01(\x04H\x01R\batUnixMs\x88\x01\x01B\a\n" +
+	"\x05_seatB\r\n" +
+	"\v_at_unix_ms\"\x89\x01\n" +
 	"\x05Error\x12%\n" +
 	"\x05stamp\x18\x01 \x01(\v2\x0f.set3d.v1.StampR\x05stamp\x12(\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x10.set3d.v1.ReasonR\x06reason\x12\x17\n" +
@@ -4410,7 +4454,7 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\rOP_CODE_ERROR\x10k\x12\x10\n" +
 	"\fOP_CODE_HINT\x10l\x12\x17\n" +
 	"\x13OP_CODE_EMOTE_SHOWN\x10m\x12\x13\n" +
-	"\x0fOP_CODE_REMATCH\x10n*\x9e\n" +
+	"\x0fOP_CODE_REMATCH\x10n*\xd3\n" +
 	"\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x1a\n" +
@@ -4464,7 +4508,9 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x15REASON_RESULT_PENDING\x10S\x12\x16\n" +
 	"\x12REASON_RECORD_GONE\x10T\x12\x1e\n" +
 	"\x1aREASON_STORAGE_UNAVAILABLE\x10U\x12\x15\n" +
-	"\x11REASON_MATCH_OVER\x10V*A\n" +
+	"\x11REASON_MATCH_OVER\x10V\x12\x19\n" +
+	"\x15REASON_CLIENT_TOO_OLD\x10W\x12\x18\n" +
+	"\x14REASON_OPERATOR_ONLY\x10X*A\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_PLAYER\x10\x01\x12\x12\n" +
@@ -4509,7 +4555,7 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x19FORFEIT_CAUSE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17FORFEIT_CAUSE_REQUESTED\x10\x01\x12\x1e\n" +
 	"\x1aFORFEIT_CAUSE_HOLD_EXPIRED\x10\x02\x12\x16\n" +
-	"\x12FORFEIT_CAUSE_IDLE\x10\x03*\xc6\x01\n" +
+	"\x12FORFEIT_CAUSE_IDLE\x10\x03*\xdf\x01\n" +
 	"\tEndReason\x12\x1a\n" +
 	"\x16END_REASON_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17END_REASON_NO_SETS_LEFT\x10\x01\x12\x16\n" +
@@ -4517,12 +4563,13 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x16END_REASON_LAST_PLAYER\x10\x03\x12\x18\n" +
 	"\x14END_REASON_ABANDONED\x10\x04\x12\x13\n" +
 	"\x0fEND_REASON_IDLE\x10\x05\x12\x1d\n" +
-	"\x19END_REASON_INTERNAL_ERROR\x10\x06*c\n" +
+	"\x19END_REASON_INTERNAL_ERROR\x10\x06\x12\x17\n" +
+	"\x13END_REASON_OPERATOR\x10\a*c\n" +
 	"\bBotLevel\x12\x19\n" +
 	"\x15BOT_LEVEL_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eBOT_LEVEL_EASY\x10\x01\x12\x14\n" +
 	"\x10BOT_LEVEL_MEDIUM\x10\x02\x12\x12\n" +
-	"\x0eBOT_LEVEL_HARD\x10\x03*\xf9\x01\n" +
+	"\x0eBOT_LEVEL_HARD\x10\x03*\xb0\x02\n" +
 	"\n" +
 	"NoticeKind\x12\x1b\n" +
 	"\x17NOTICE_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
@@ -4533,7 +4580,10 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x15NOTICE_KIND_SUSPENDED\x10\x05\x12\x16\n" +
 	"\x12NOTICE_KIND_CLOSED\x10\x06\x12\x14\n" +
 	"\x10NOTICE_KIND_IDLE\x10\a\x12\x19\n" +
-	"\x15NOTICE_KIND_CONTESTED\x10\bB(Z\x19set3d/proto/set3d/v1;wire\xaa\x02\n" +
+	"\x15NOTICE_KIND_CONTESTED\x10\b\x12\x1b\n" +
+	"\x17NOTICE_KIND_MAINTENANCE\x10\t\x12\x18\n" +
+	"\x14NOTICE_KIND_DRAINING\x10\n" +
+	"B(Z\x19set3d/proto/set3d/v1;wire\xaa\x02\n" +
 	"Set3D.Wireb\x06proto3"
 
 var (
