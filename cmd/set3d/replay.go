@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,10 +22,11 @@ import (
 )
 
 type replayFlags struct {
-	server  serverFlags
-	device  string
-	httpKey string
-	out     string
+	server     serverFlags
+	device     string
+	httpKey    string
+	out        string
+	commitment string
 }
 
 func newReplayCommand() *cobra.Command {
@@ -35,11 +38,11 @@ func newReplayCommand() *cobra.Command {
 end. Then it verifies
 
   - the record: it is whole, and gives what the match gave, verdict by verdict;
-  - the deal: the deck is that of the key to which the server had committed itself before the first card;
+  - the deal: the deck is that of the key to which the server had committed itself before the first card. The result names the
+    commitment; whoever has kept the one that was shown when the match started gives it with --commitment;
   - the result: every number in it is what follows from the record. Ratings, names and dates do not.
 
-FILE is the answer of the RPC get_record, as it is, or the bare record out of it: then there is no result to compare, and the commitment is
-printed for you to compare with what was seen at the start.
+FILE is the answer of the RPC get_record, as it is, or the bare record out of it: then there is no result to compare.
 
 With a RESULT_ID the record is asked for at a server: as one of its players, with the player's --device id, or as the operator, with
 --http-key.
@@ -57,11 +60,15 @@ The cards: ` + legend + `
 	f.StringVar(&flags.server.key, "key", "defaultkey", "the server key, for authentication")
 	f.StringVar(&flags.device, "device", "", "the device id of a player of the match, to ask as that player")
 	f.StringVar(&flags.httpKey, "http-key", "", "the server's runtime HTTP key, to ask as its operator")
+	f.StringVar(&flags.commitment, "commitment", "", "what the server showed when the match started: MatchStarted.commitment, in hexadecimal digits")
 	f.StringVar(&flags.out, "out", "", "also save the server's answer in this file")
 	return cmd
 }
 
 func replay(cmd *cobra.Command, what string, flags replayFlags) error {
+	if digits, err := hex.DecodeString(flags.commitment); err != nil || len(digits) != 0 && len(digits) != sha256.Size {
+		return exit(exitUsage, "--commitment is %q, want 64 hexadecimal digits", flags.commitment)
+	}
 	data, err := flags.read(cmd.Context(), what)
 	if err != nil {
 		return err
@@ -70,6 +77,7 @@ func replay(cmd *cobra.Command, what string, flags replayFlags) error {
 	if err != nil {
 		return exit(exitWrong, "%s: %w", what, err)
 	}
+	saved.seen = strings.ToLower(flags.commitment)
 	return verify(newPen(cmd.OutOrStdout()), saved)
 }
 

@@ -18,7 +18,7 @@ type comparison struct {
 	differences []string
 }
 
-// same compares one value of the result.
+// same compares one value that somebody says.
 func (c *comparison) same(field string, says, gives any) {
 	c.compared++
 	if !reflect.DeepEqual(says, gives) {
@@ -34,9 +34,9 @@ func shown(value any) any {
 	return value
 }
 
-// compareResult compares all of a result that follows from the record.
-func compareResult(saved savedRecord, sum domain.Summary) *comparison {
-	c, r := &comparison{}, saved.Result
+// result compares all of a result that follows from the record.
+func (c *comparison) result(saved savedRecord, sum domain.Summary) {
+	r := saved.Result
 	digest := sha256.Sum256(saved.Record)
 	c.same("record_sha256", strings.ToLower(r.RecordSHA256), hex.EncodeToString(digest[:]))
 	c.same("record_bytes", r.RecordBytes, len(saved.Record))
@@ -51,7 +51,6 @@ func compareResult(saved savedRecord, sum domain.Summary) *comparison {
 			c.player(fmt.Sprintf("players[%d].", i), i, player, sum)
 		}
 	}
-	return c
 }
 
 // failed is the end of a match that broke.
@@ -113,12 +112,12 @@ func (c *comparison) rules(says map[string]any, r domain.Rules) {
 }
 
 func (c *comparison) deck(r *matchResult, sum domain.Summary) {
-	commitment, key := "", ""
+	key := ""
 	if sum.Committed {
 		secret := sum.Setup.Deck.Key()
-		commitment, key = hex.EncodeToString(sum.Commitment[:]), hex.EncodeToString(secret[:])
+		key = hex.EncodeToString(secret[:])
 	}
-	c.same("commitment", strings.ToLower(r.Commitment), commitment)
+	c.same("commitment", strings.ToLower(r.Commitment), commitmentText(sum))
 	c.same("key", strings.ToLower(r.Key), key)
 	c.same("seed", r.Seed, sum.Setup.Deck.Seed())
 }

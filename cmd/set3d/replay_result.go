@@ -14,6 +14,8 @@ type savedRecord struct {
 	ResultID string       `json:"result_id"`
 	Record   []byte       `json:"record"`
 	Result   *matchResult `json:"result"` // nil for a bare record
+
+	seen string // the commitment that somebody has seen when the match started, or ""
 }
 
 // matchResult is what a server has written down of a match. Fields that are not compared with the record are left out.
@@ -90,7 +92,9 @@ func (s savedRecord) name(setup domain.Setup, seat int) string {
 		}
 	}
 	if seat >= 0 && seat < domain.MaxPlayers && setup.Bots[seat].Level != 0 {
-		name += fmt.Sprintf(" (%v bot)", setup.Bots[seat].Level)
+		if bot := setup.Bots[seat].Level.String() + " bot"; name != bot {
+			name += " (" + bot + ")"
+		}
 	}
 	return name
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 
 	"set3d/domain"
@@ -18,41 +16,7 @@ type transcript struct {
 	told     int // of out's events
 	answered int // of out's late answers
 	scores   [domain.MaxPlayers]int
-	sets     int
 	judged   int
-}
-
-// verify shows the match and everything that can be verified, and returns what is wrong.
-func verify(p *pen, saved savedRecord) error {
-	t := &transcript{pen: p, saved: saved}
-	sum, _ := domain.Summarize(saved.Record) // of a damaged record nothing, and the replay says why
-	t.setup = sum.Setup
-	session, broken := domain.ReplayCommands(saved.Record, &t.out, t.command)
-	t.tell(sum.DurationMs)
-	if broken != nil {
-		p.printf("\n%s  the record does not verify: %v\n", p.bad.Render("WRONG"), broken)
-		return exit(exitWrong, "%w", broken)
-	}
-	if _, ended := session.Ended(); !ended {
-		t.line(session.NowMs(), "Here the record ends; the match went on, or was ended by force")
-	}
-	t.table(sum)
-	p.printf("The record: %s, version %d. It is whole, and gives the match's %s.\n", count(len(saved.Record), "byte"),
-		saved.Record[len(recordStart)], count(t.judged, "verdict"))
-	t.deal(sum)
-	if saved.Result == nil {
-		p.printf("A bare record: there is no result to compare it with.\n%s\n", p.good.Render("It verifies itself."))
-		return nil
-	}
-	c := compareResult(saved, sum)
-	for _, difference := range c.differences {
-		p.printf("%s  %s\n", p.bad.Render("WRONG"), difference)
-	}
-	if n := len(c.differences); n > 0 {
-		return exit(exitWrong, "%s between the result and the record", count(n, "difference"))
-	}
-	p.printf("The result: all of its %d values that follow from the record do.\n%s\n", c.compared, p.good.Render("All well."))
-	return nil
 }
 
 // command is told of every command, after what came before it and what it did.
@@ -185,7 +149,6 @@ func (t *transcript) verdict(atMs int64, e domain.SetClaimed) {
 	t.judged++
 	cards := t.cards(e.Cards[:]) + "  " + t.pen.dim.Render(fmt.Sprintf("(slots %d, %d, %d)", e.Slots[0], e.Slots[1], e.Slots[2]))
 	if e.Valid() {
-		t.sets++
 		t.line(atMs, t.name(e.Seat)+" takes "+cards)
 		return
 	}
@@ -199,51 +162,6 @@ func (t *transcript) scoreLine() string {
 		scores = append(scores, fmt.Sprintf("%s %d", t.saved.name(t.setup, seat), t.scores[seat]))
 	}
 	return strings.Join(scores, ", ")
-}
-
-// table is the final table, or the one so far.
-func (t *transcript) table(sum domain.Summary) {
-	widest := 0
-	for seat := range sum.Seats {
-		widest = max(widest, len([]rune(t.saved.name(sum.Setup, seat))))
-	}
-	t.pen.printf("\n  %s\n", t.pen.bold.Render(strings.Repeat(" ", widest)+"  score  Sets  wrong  fastest   median"))
-	for seat, s := range sum.Seats {
-		note := ""
-		switch {
-		case s.Forfeited:
-			note = "  gave up"
-		case slices.Contains(sum.End.Winners, seat):
-			note = "  wins"
-		}
-		pad := strings.Repeat(" ", widest-len([]rune(t.saved.name(sum.Setup, seat))))
-		t.pen.printf("  %s%s  %5d  %4d  %5d %s %s%s\n", t.name(seat), pad, s.Score, s.Sets, s.Wrong,
-			reactionText(s.Reactions, s.Reactions.FastestMs), reactionText(s.Reactions, s.Reactions.MedianMs), note)
-	}
-	t.pen.printf("\n")
-}
-
-// reactionText is a reaction time in eight columns, if there is any.
-func reactionText(r domain.Reactions, ms int64) string {
-	if r.Count == 0 {
-		return "       –"
-	}
-	return fmt.Sprintf("%6.1f s", float64(ms)/1000)
-}
-
-// deal says what binds the server to the cards.
-func (t *transcript) deal(sum domain.Summary) {
-	switch {
-	case !sum.Committed && sum.Setup.Deck.Kind() == domain.SourceSeed:
-		t.pen.printf("The deal: the deck of the seed %d, for practice.\n", sum.Setup.Deck.Seed())
-	case !sum.Committed:
-		t.pen.printf("The deal: a deck that was given, for a test.\n")
-	case t.saved.Result == nil:
-		t.pen.printf("The deal: the deck of a key with the commitment\n  %s\nIs it what the players saw when the match started?\n",
-			hex.EncodeToString(sum.Commitment[:]))
-	case strings.EqualFold(t.saved.Result.Commitment, hex.EncodeToString(sum.Commitment[:])):
-		t.pen.printf("The deal: the deck of the key to which the server had committed itself.\n")
-	}
 }
 
 func (t *transcript) name(seat int) string {
