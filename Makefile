@@ -17,7 +17,7 @@ RACE_PACKAGES := ./match/... ./local/... ./client/... ./domain/simulation/... ./
 
 .DEFAULT_GOAL := help
 .PHONY: help build plugin test race bench ratios fuzz format lint lint-go lint-files proto proto-check proto-baseline \
-	generated docker-steps ci up down tools clean
+	generated docker-steps versions ci env up down tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,10 +55,10 @@ lint-go: $(TOOLS)
 	$(BIN)/revive -config revive.toml ./...
 
 lint-files: .ci/lint/node_modules/.package-lock.json ## shell, YAML, Dockerfile, compose (needs shellcheck, yamllint, npm)
-	shellcheck .ci/run .ci/fuzz .ci/docker-steps
-	yamllint --strict -c .ci/lint/yamllint.yml docker-compose.yml local.yml proto
+	shellcheck .ci/run .ci/fuzz .ci/docker-steps deploy/*.sh
+	yamllint --strict -c .ci/lint/yamllint.yml docker-compose.yml docker-compose.prod.yml local.yml proto
 	.ci/lint/node_modules/.bin/dockerfile-utils lint Dockerfile
-	.ci/lint/node_modules/.bin/dclint --config .ci/lint/dclint.yml docker-compose.yml
+	.ci/lint/node_modules/.bin/dclint --config .ci/lint/dclint.yml docker-compose.yml docker-compose.prod.yml
 
 .ci/lint/node_modules/.package-lock.json: .ci/lint/package.json .ci/lint/package-lock.json
 	npm ci --prefix .ci/lint --no-fund --no-audit
@@ -86,11 +86,17 @@ generated: ## what go generate writes is fresh
 	@old=$$(mktemp) && trap 'rm -f "$$old"' EXIT && cp local/unsupported.go "$$old" && go generate ./local && \
 	diff -q "$$old" local/unsupported.go >/dev/null || { echo "local/unsupported.go was stale: commit the new one"; exit 1; }
 
-docker-steps: ## the steps of the Dockerfile's first stage, without Docker
+docker-steps: ## the steps of the Dockerfile, without Docker; NAKAMA=path of a server's program, which opens the plugin
 	bash .ci/docker-steps
+
+versions: ## what must move together agrees; NAKAMA=path of a server's program: with that, too
+	go test -count=1 ./tests/deploy -run 'Version|Options|Nakama' $(if $(NAKAMA),-nakama $(abspath $(NAKAMA)))
 
 ci: ## what CI does
 	bash .ci/run
+
+env: ## make .env with secrets of its own, for a server that others reach; one that is there is only checked
+	@sh deploy/env.sh
 
 up: ## PostgreSQL and Nakama with the plugin
 	docker compose up --build --detach --wait

@@ -1,0 +1,114 @@
+#!/bin/sh
+# The container's start: checks what Nakama only warns about, migrates the database, and becomes Nakama.
+#
+#   entrypoint.sh [FLAG...]   starts the server; the flags are Nakama's, and override what the files say
+#   entrypoint.sh check       only checks, and says what is wrong
+#
+# The environment has the secrets (names and meanings: .env.example) and the plugin's settings: every SET3D_ variable
+# becomes one of Nakama's runtime.env. Secrets reach Nakama in a configuration file that is a pipe: a command line is
+# shown to everybody by ps, and a file would stay.
+set -eu
+
+nakama=${NAKAMA:-/nakama/nakama}
+config=${NAKAMA_CONFIG:-/nakama/data/local.yml}
+
+insecure=0 # what development may do without
+unusable=0 # what nobody can start with
+insecure() { echo "set3d: $1" >&2; insecure=$((insecure + 1)); }
+unusable() { echo "set3d: $1" >&2; unusable=$((unusable + 1)); }
+
+# secret VARIABLE KNOWN: it is set, it is not the value that everybody knows, and it can stand in YAML and in an address.
+secret() {
+  value=$(printenv "$1") || value=
+  case $value in
+    '') unusable "$1 is not set" ;;
+    "$2") insecure "$1 is \"$2\", which everybody knows" ;;
+    *[!A-Za-z0-9._~-]*) unusable "$1 has other characters than letters, digits and . _ ~ -" ;;
+  esac
+}
+
+# queue SECTION KEY LEAST: the plugin was measured with queues of this size; Nakama's own are smaller, and what overflows
+# is lost or ends a match.
+queue() {
+  size=$(awk -v section="$1:" -v key="$2:" '
+    /^[^ #]/ { inside = $1 == section }
+    inside && $1 == key { print $2 }' "$config")
+  case $size in
+    '') insecure "$config does not set $1.$2: it must be $3 or more" ;;
+    *[!0-9]*) unusable "$config: $1.$2 is not a number" ;;
+    *) [ "$size" -ge "$3" ] || insecure "$config: $1.$2 is $size, it must be $3 or more" ;;
+  esac
+}
+
+check() {
+  secret POSTGRES_PASSWORD localdb
+  secret NAKAMA_SERVER_KEY defaultkey
+  secret NAKAMA_HTTP_KEY defaulthttpkey
+  secret NAKAMA_ENCRYPTION_KEY defaultencryptionkey
+  secret NAKAMA_REFRESH_ENCRYPTION_KEY defaultrefreshencryptionkey
+  secret NAKAMA_CONSOLE_USERNAME admin
+  secret NAKAMA_CONSOLE_PASSWORD password
+  secret NAKAMA_CONSOLE_SIGNING_KEY defaultsigningkey
+  secret NAKAMA_CONSOLE_MFA_KEY 'the-key-has-to-be-32-bytes-long!'
+  if [ -r "$config" ]; then
+    queue match signal_queue_size 64
+    queue match call_queue_size 512
+    queue match input_queue_size 128
+    queue match join_attempt_queue_size 128
+    queue socket outgoing_queue_size 256
+  else
+    unusable "cannot read $config"
+  fi
+  if [ "$unusable" = 0 ] && [ "$insecure" = 0 ]; then return 0; fi
+  if [ "$unusable" = 0 ] && [ "${SET3D_DEVELOPMENT:-off}" = on ]; then
+    echo "set3d: SET3D_DEVELOPMENT is on, so it may stay like this. Never in production" >&2
+    return 0
+  fi
+  echo "set3d: not in order. Without an .env, \`make env\` writes one with secrets of its own" >&2
+  exit 1
+}
+
+database() {
+  echo "database: {address: ['postgres:$POSTGRES_PASSWORD@${NAKAMA_DATABASE:-postgres:5432/nakama}']}"
+}
+
+secrets() {
+  database
+  cat <<END
+socket: {server_key: '$NAKAMA_SERVER_KEY'}
+session: {encryption_key: '$NAKAMA_ENCRYPTION_KEY', refresh_encryption_key: '$NAKAMA_REFRESH_ENCRYPTION_KEY'}
+console:
+  username: '$NAKAMA_CONSOLE_USERNAME'
+  password: '$NAKAMA_CONSOLE_PASSWORD'
+  signing_key: '$NAKAMA_CONSOLE_SIGNING_KEY'
+  mfa: {storage_encryption_key: '$NAKAMA_CONSOLE_MFA_KEY'}
+runtime:
+  http_key: '$NAKAMA_HTTP_KEY'
+END
+  # In YAML's quotes a quote is doubled.
+  awk 'BEGIN {
+    for (name in ENVIRON) if (name ~ /^SET3D_/) {
+      value = ENVIRON[name]
+      gsub(/\047/, "\047\047", value)
+      list = list "    - \047" name "=" value "\047\n"
+    }
+    if (list != "") printf "  env:\n%s", list
+  }'
+}
+
+check
+if [ "${1:-}" = check ]; then
+  [ "$insecure" -gt 0 ] || echo "set3d: the secrets and the queue sizes are in order"
+  exit 0
+fi
+
+"$nakama" migrate up --config /dev/fd/3 3<<END
+$(database)
+END
+
+# A failure in an assignment ends the script, one in a here-document does not.
+secrets=$(secrets)
+# `exec`, so that the signal to stop reaches Nakama.
+exec "$nakama" --config "$config" --config /dev/fd/3 "$@" 3<<END
+$secrets
+END
