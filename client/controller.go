@@ -15,8 +15,8 @@ import (
 type Transport interface {
 	// Send hands a message to the connection. It may get lost on the way, and nobody says so.
 	Send(op wire.OpCode, body proto.Message)
-	// Reconnect closes the socket, opens another and joins again, all in the background. Controller.Joined is called when
-	// that is done.
+	// Reconnect closes the socket, opens another and joins again, all in the background: the same match, or the one in which its table
+	// goes on after a restart of the server. Controller.Joined is called when that is done.
 	Reconnect()
 }
 
@@ -49,6 +49,7 @@ type Controller struct {
 	retryMs int64 // match time before which a claim will be refused, as the last refusal said
 	ended   *wire.MatchEnded
 	closed  bool // the server said that nothing more comes, or not for us
+	leaving bool // the server shuts down: what closes now may go on elsewhere
 
 	unreadable int
 }
@@ -148,6 +149,10 @@ func (c *Controller) welcome(w *wire.Welcome) (Resolution, bool) {
 		c.seat = int(w.GetSeat())
 	}
 	c.ended = w.GetEnded()
+	c.leaving = false
+	if w.GetStamp().GetIncarnation() > c.here.Incarnation {
+		c.retryMs = 0 // match time may have gone back
+	}
 	returning := c.link.welcomed()
 	verdict := w.GetLastVerdict()
 	answered := c.claim != nil && verdict.GetClaimId() == c.claim.id
@@ -205,13 +210,17 @@ func (c *Controller) applyServerState(stamp *wire.Stamp, w *wire.Snapshot, answe
 	c.apply(domain.ApplyServerState{State: state, NowMs: int64(stamp.GetServerTimeMs()), Answered: who})
 }
 
-// notice ends the match for us when the server says so: after these nothing comes, and reconnecting would be wrong.
+// notice ends the match for us when the server says so: after these nothing comes, and reconnecting would be wrong. A suspended match
+// is another thing: it goes on, and a claim that waits is sent again there.
 func (c *Controller) notice(n *wire.Notice) (Resolution, bool) {
 	switch n.GetKind() {
-	case wire.NoticeKind_NOTICE_KIND_REPLACED, wire.NoticeKind_NOTICE_KIND_CONTESTED, wire.NoticeKind_NOTICE_KIND_KICKED, wire.NoticeKind_NOTICE_KIND_CLOSED,
-		wire.NoticeKind_NOTICE_KIND_SUSPENDED:
+	case wire.NoticeKind_NOTICE_KIND_REPLACED, wire.NoticeKind_NOTICE_KIND_CONTESTED, wire.NoticeKind_NOTICE_KIND_KICKED, wire.NoticeKind_NOTICE_KIND_CLOSED:
 		c.closed = true
 		return c.abandoned()
+	case wire.NoticeKind_NOTICE_KIND_SHUTDOWN:
+		c.leaving = true
+	case wire.NoticeKind_NOTICE_KIND_SUSPENDED:
+		c.reconnect()
 	}
 	return Resolution{}, false
 }
@@ -221,6 +230,9 @@ func (c *Controller) notice(n *wire.Notice) (Resolution, bool) {
 func (c *Controller) refusedMessage(e *wire.Error) (Resolution, bool) {
 	switch e.GetReason() {
 	case wire.Reason_REASON_TABLE_CLOSED:
+		if c.maySuspend() {
+			return Resolution{}, false
+		}
 		c.closed = true
 		return c.abandoned()
 	case wire.Reason_REASON_NOT_IN_MATCH:
@@ -228,6 +240,9 @@ func (c *Controller) refusedMessage(e *wire.Error) (Resolution, bool) {
 	}
 	return Resolution{}, false
 }
+
+// maySuspend reports whether a table that closes need not be the end: a notice follows that says whether it is, or has come.
+func (c *Controller) maySuspend() bool { return c.leaving || c.link.phase == linkDown }
 
 // State is the spec's MatchState of the own seat. Validating is waiting for the server.
 func (c *Controller) State() domain.MatchState {

@@ -78,8 +78,8 @@ func (c *Controller) sendClaim() {
 	c.send(wire.OpCode_OP_CODE_CLAIM_SET, &wire.ClaimSet{ClaimId: c.claim.id, Cards: ids})
 }
 
-// claimResult is a refusal, or the verdict of a claim that had been judged before. Two refusals are none: the table was too full
-// to take the claim, or knew us no more. The same claim is sent again then.
+// claimResult is a refusal, or the verdict of a claim that had been judged before. Some refusals are none: the table was too full
+// to take the claim, knew us no more, or is about to be suspended. The same claim is sent again then.
 func (c *Controller) claimResult(r *wire.ClaimResult) (Resolution, bool) {
 	if c.claim == nil || r.GetClaimId() != c.claim.id {
 		return Resolution{}, false
@@ -98,6 +98,10 @@ func (c *Controller) claimResult(r *wire.ClaimResult) (Resolution, bool) {
 	case wire.Reason_REASON_NOT_IN_MATCH:
 		c.reconnect()
 		return Resolution{}, false
+	case wire.Reason_REASON_TABLE_CLOSED:
+		if c.maySuspend() {
+			return Resolution{}, false
+		}
 	case wire.Reason_REASON_OWN_LOCK, wire.Reason_REASON_BOARD_LOCK:
 		c.retryMs = int64(refused.GetRetryAtMs())
 	}

@@ -404,7 +404,6 @@ func TestBeingReplacedEndsIt(t *testing.T) {
 	for _, kind := range []wire.NoticeKind{
 		wire.NoticeKind_NOTICE_KIND_REPLACED, wire.NoticeKind_NOTICE_KIND_KICKED, wire.NoticeKind_NOTICE_KIND_CLOSED,
 		wire.NoticeKind_NOTICE_KIND_CONTESTED,
-		wire.NoticeKind_NOTICE_KIND_SUSPENDED,
 	} {
 		net := newPlay(t, 1)
 		me := net.seats[0]

@@ -161,7 +161,7 @@ func (n *fakeNetwork) run(until time.Duration) {
 			next = min(next, n.queue[0].at)
 		}
 		if wake, ok := n.table.session.NextWakeMs(); ok {
-			next = min(next, max(n.clock.now, time.Duration(wake)*time.Millisecond))
+			next = min(next, max(n.clock.now, time.Duration(wake+n.table.offsetMs)*time.Millisecond))
 		}
 		for _, s := range n.seats {
 			if wake, ok := s.controller.NextWake(); ok {

@@ -19,6 +19,9 @@ type fakeTable struct {
 	nowMs   int64
 	sentTo  uint64 // revision
 	rosters uint32
+	// offsetMs is when match time 0 was, on the network's clock.
+	offsetMs    int64
+	incarnation uint32
 	// deliver is where the frames go: to a seat, or to everybody.
 	deliver  func(seat int, frame Frame)
 	verdicts map[claimKey]bool // judged claims: valid?
@@ -36,7 +39,7 @@ func testRules() domain.Rules {
 
 func newFakeTable(t testing.TB, players int, rules domain.Rules, deck domain.DeckSource) *fakeTable {
 	f := &fakeTable{
-		t: t, session: domain.NewSession(), setup: domain.Setup{Rules: rules, Players: players, Deck: deck},
+		t: t, session: domain.NewSession(), setup: domain.Setup{Rules: rules, Players: players, Deck: deck}, incarnation: 1,
 		deliver: func(int, Frame) {}, verdicts: map[claimKey]bool{}, refusals: map[claimKey]int{},
 	}
 	return f
@@ -57,7 +60,7 @@ func (f *fakeTable) start() {
 }
 
 func (f *fakeTable) stamp() *wire.Stamp {
-	return &wire.Stamp{ServerTimeMs: uint64(f.nowMs), Incarnation: 1, Revision: f.session.Revision(), RosterRevision: f.rosters}
+	return &wire.Stamp{ServerTimeMs: uint64(f.nowMs), Incarnation: f.incarnation, Revision: f.session.Revision(), RosterRevision: f.rosters}
 }
 
 func (f *fakeTable) send(seat int, op wire.OpCode, body proto.Message) {
@@ -72,9 +75,9 @@ func (f *fakeTable) sendAll(op wire.OpCode, body proto.Message) {
 	}
 }
 
-// advance moves the match clock.
+// advance moves the network's clock, and the match's with it.
 func (f *fakeTable) advance(nowMs int64) {
-	f.nowMs = max(f.nowMs, nowMs)
+	f.nowMs = max(f.nowMs, nowMs-f.offsetMs)
 	if !f.session.Started() {
 		return
 	}

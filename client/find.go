@@ -10,10 +10,11 @@ import (
 
 // Table is a table as it can be seen before one joins it.
 type Table struct {
+	// MatchID is empty while the phase is "interrupted": ResumeMatch gives one.
 	MatchID string `json:"match_id"`
 	// TableID survives a restart of the server, MatchID does not.
 	TableID string `json:"table_id"`
-	// Phase is "lobby", "playing" or "ended".
+	// Phase is "lobby", "playing" or "ended", and of a match that a restart of the server has interrupted "interrupted".
 	Phase string `json:"phase"`
 	// Open says whether anybody can sit down now.
 	Open    bool `json:"open"`
@@ -103,8 +104,15 @@ func (c *Client) ListMatches(ctx context.Context, user *User, filter ListMatches
 	return call[MatchList](ctx, c.caller(user), "list_matches", filter)
 }
 
-// MyMatches lists the tables where the user has a seat, after the program was killed for one.
-func (c *Client) MyMatches(ctx context.Context, user *User) ([]MyMatch, error) {
+// MyMatchList are the tables where a user has a seat.
+type MyMatchList struct {
+	Matches []MyMatch `json:"matches"`
+	// Complete is false when the database did not answer: tables that a restart of the server has interrupted are missing then.
+	Complete bool `json:"complete"`
+}
+
+// MyMatches lists the tables where the user has a seat, after the program was killed for one, or the server.
+func (c *Client) MyMatches(ctx context.Context, user *User) (MyMatchList, error) {
 	return myMatches(ctx, c.caller(user))
 }
 
@@ -123,8 +131,8 @@ func (s *Socket) ListMatches(ctx context.Context, filter ListMatches) (MatchList
 	return call[MatchList](ctx, s.RPC, "list_matches", filter)
 }
 
-// MyMatches lists the tables where the user has a seat, after the program was killed for one.
-func (s *Socket) MyMatches(ctx context.Context) ([]MyMatch, error) {
+// MyMatches lists the tables where the user has a seat, after the program was killed for one, or the server.
+func (s *Socket) MyMatches(ctx context.Context) (MyMatchList, error) {
 	return myMatches(ctx, s.RPC)
 }
 
@@ -135,9 +143,8 @@ func quickMatch(ctx context.Context, rpc rpcCaller, request QuickMatch) (QuickMa
 	return call[QuickMatched](ctx, rpc, "quick_match", request)
 }
 
-func myMatches(ctx context.Context, rpc rpcCaller) ([]MyMatch, error) {
-	answer, err := call[struct{ Matches []MyMatch }](ctx, rpc, "my_matches", struct{}{})
-	return answer.Matches, err
+func myMatches(ctx context.Context, rpc rpcCaller) (MyMatchList, error) {
+	return call[MyMatchList](ctx, rpc, "my_matches", struct{}{})
 }
 
 // Ticket is a request to Nakama's matchmaker.

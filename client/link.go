@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"time"
 
+	"github.com/heroiclabs/nakama-common/rtapi"
 	"google.golang.org/protobuf/proto"
 
 	wire "set3d/proto/set3d/v1"
@@ -36,7 +38,8 @@ type LinkEvent struct {
 	Err     error
 }
 
-// Link keeps a match joined across sockets: the Transport of a Controller. It is safe for concurrent use.
+// Link keeps a match joined across sockets, and across restarts of the server: the Transport of a Controller. It is safe for concurrent
+// use.
 type Link struct {
 	client *Client
 	user   *User
@@ -46,6 +49,10 @@ type Link struct {
 	events chan LinkEvent
 	again  chan struct{} // Reconnect was asked for
 	ended  chan struct{} // run has returned
+
+	// Only run touches these.
+	tableID   string // empty until it is known
+	suspended bool   // the match is not there any more, its table goes on in another one
 }
 
 // OpenLink connects the user and joins a match. The first event is LinkJoined. The link lives until Close, or the end of ctx.
@@ -62,7 +69,7 @@ func (c *Client) OpenLink(ctx context.Context, user *User, format Format, matchI
 	running, stop := context.WithCancel(ctx)
 	l := &Link{
 		client: c, user: user, format: format, match: match, stop: stop,
-		events: make(chan LinkEvent, 16), again: make(chan struct{}, 1), ended: make(chan struct{}),
+		events: make(chan LinkEvent, 16), again: make(chan struct{}, 1), ended: make(chan struct{}), tableID: options.TableID,
 	}
 	go l.run(running)
 	return l, nil
@@ -105,6 +112,7 @@ func (l *Link) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		message, err := l.match.Next(ctx)
 		if err == nil {
+			l.note(message)
 			l.emit(ctx, LinkEvent{Kind: LinkMessage, Message: message})
 			continue
 		}
@@ -119,6 +127,18 @@ func (l *Link) run(ctx context.Context) {
 			return
 		}
 		l.emit(ctx, LinkEvent{Kind: LinkJoined})
+	}
+}
+
+// note takes from a message what is needed to find the table again.
+func (l *Link) note(message Message) {
+	switch body := message.Body.(type) {
+	case *wire.Welcome:
+		if body.GetTableId() != "" {
+			l.tableID = body.GetTableId()
+		}
+	case *wire.Notice:
+		l.suspended = l.suspended || body.GetKind() == wire.NoticeKind_NOTICE_KIND_SUSPENDED
 	}
 }
 
@@ -140,8 +160,7 @@ func (l *Link) rejoin(ctx context.Context) error {
 	backoff := firstBackoff
 	for {
 		err := l.attempt(ctx)
-		var refused *Error
-		if err == nil || ctx.Err() != nil || errors.As(err, &refused) {
+		if err == nil || ctx.Err() != nil || isRefusal(err) {
 			return err
 		}
 		wait := time.NewTimer(backoff/2 + rand.N(backoff))
@@ -162,9 +181,64 @@ func (l *Link) attempt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := l.match.Rejoin(ctx, socket); err != nil {
+	if err := l.join(ctx, socket); err != nil {
 		_ = socket.Close()
 		return fmt.Errorf("rejoin: %w", err)
 	}
 	return nil
+}
+
+// join joins the match, or the one in which its table goes on.
+func (l *Link) join(ctx context.Context, socket *Socket) error {
+	if !l.suspended || l.tableID == "" {
+		err := l.match.Rejoin(ctx, socket)
+		if !isGone(err) || l.tableID == "" {
+			return err
+		}
+	}
+	resumed, err := socket.ResumeMatch(ctx, l.tableID)
+	if err != nil {
+		return err
+	}
+	l.match.goOn(resumed.MatchID)
+	l.suspended = false
+	return l.match.Rejoin(ctx, socket)
+}
+
+// isGone reports whether a match could not be joined because it is not there, or just closes.
+func isGone(err error) bool {
+	var refused *Error
+	if !errors.As(err, &refused) {
+		return false
+	}
+	return refused.Reason == "" && refused.Code == int(rtapi.Error_MATCH_NOT_FOUND) || refused.Reason == reasonTableClosed
+}
+
+const reasonTableClosed = "TABLE_CLOSED"
+
+// isNakamaBusy is about refusals without a reason, which are not the module's.
+func isNakamaBusy(code int) bool {
+	switch {
+	case code == int(rtapi.Error_MATCH_JOIN_REJECTED): // the match was too slow to answer
+		return true
+	case code == 13 || code == 14: // gRPC's internal and unavailable: its database is gone, for one
+		return true
+	}
+	return code >= http.StatusInternalServerError // of a proxy before a server that just starts
+}
+
+// isRefusal reports whether an error is a server's no that will not become a yes by itself: not that of a server which is shutting down, has just
+// started or is too busy.
+func isRefusal(err error) bool {
+	var refused *Error
+	if !errors.As(err, &refused) {
+		return false
+	}
+	switch refused.Reason {
+	case "":
+		return !isNakamaBusy(refused.Code)
+	case "BUSY", "INTERNAL", "SHUTTING_DOWN", "STORAGE_UNAVAILABLE", "TOO_MANY_REQUESTS", reasonTableClosed:
+		return false
+	}
+	return true
 }

@@ -42,9 +42,13 @@ type JoinOptions struct {
 	TapOnly bool
 	// GiveUpAfter is how long a Link tries to connect again; 0 is as long as it is open.
 	GiveUpAfter time.Duration
+	// TableID is the table's id, by which a Link finds the match again after a restart of the server. When it is empty the Link learns
+	// it from the Welcome.
+	TableID string
 }
 
-// Match is a place in a match. It outlives its socket: after Rejoin on another one it goes on where it was. It is safe for
+// Match is a place in a match. It outlives its socket: after Rejoin on another one it goes on where it was. On a Link it outlives the
+// server too, with another id. It is safe for
 // concurrent use by one reader and many senders.
 type Match struct {
 	options JoinOptions
@@ -72,6 +76,13 @@ func (m *Match) Rejoin(ctx context.Context, socket *Socket) error {
 		return fmt.Errorf("join: %w", err)
 	}
 	return nil
+}
+
+// goOn lets the next Rejoin join the match in which the table goes on.
+func (m *Match) goOn(matchID string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.id = matchID
 }
 
 // ID is the match's id, spelled as the server does once it has joined.

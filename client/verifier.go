@@ -16,8 +16,9 @@ const maxViolations = 50
 
 // Verifier checks everything that a client can know about what a server says: that no card is there twice and none is lost, that
 // scores, penalties and verdicts follow from the rules, that revisions rise without a gap, that events and snapshots tell the same
-// story, that every claim is answered once, and that the deck was the one that was committed to. It is a Tap of one client's
-// match. It is safe for concurrent use.
+// story, that every claim is answered once, and that the deck was the one that was committed to. A restart of the server may take
+// back what was told last, and then it begins from the state that is told next. It is a Tap of one client's match. It is safe for
+// concurrent use.
 type Verifier struct {
 	mu         sync.Mutex
 	shared     *Broadcasts
@@ -34,9 +35,10 @@ type Verifier struct {
 	domain     domain.Rules
 	commitment []byte
 	here       Position
-	timeMs     uint64 // of the newest state
-	rosterSeen uint32
-	view       *view // nil until the first snapshot
+	timeMs     uint64   // of the newest state
+	rosterSeen Position // its incarnation, and the revision of the roster
+	view       *view    // nil until the first snapshot
+	stale      bool     // the server was restarted: the next snapshot counts, whatever came before
 	ended      *wire.MatchEnded
 }
 
@@ -249,10 +251,11 @@ func (v *Verifier) roles(w *wire.Welcome) {
 }
 
 func (v *Verifier) roster(r *wire.Roster) {
-	if r.GetStamp().GetRosterRevision() <= v.rosterSeen {
-		v.violate("the roster revision goes from %d to %d", v.rosterSeen, r.GetStamp().GetRosterRevision())
+	revision := Position{r.GetStamp().GetIncarnation(), uint64(r.GetStamp().GetRosterRevision())}
+	if !v.rosterSeen.Before(revision) {
+		v.violate("the roster revision goes from %d to %d", v.rosterSeen.Revision, revision.Revision)
 	}
-	v.rosterSeen = r.GetStamp().GetRosterRevision()
+	v.rosterSeen = revision
 	if v.view != nil && len(r.GetSeats()) != len(v.view.scores) {
 		v.violate("a roster of %d seats in a match of %d", len(r.GetSeats()), len(v.view.scores))
 	}
@@ -260,6 +263,9 @@ func (v *Verifier) roster(r *wire.Roster) {
 
 // stamp moves on to a newer state.
 func (v *Verifier) stamp(s *wire.Stamp) {
+	if s.GetIncarnation() > v.here.Incarnation {
+		v.resumed()
+	}
 	if s.GetIncarnation() == v.here.Incarnation && s.GetServerTimeMs() < v.timeMs {
 		v.violate("the server's time goes back from %d to %d ms", v.timeMs, s.GetServerTimeMs())
 	}

@@ -21,6 +21,7 @@ type claimView struct {
 	sends   int // by this client
 	answers int
 	verdict *wire.SetClaimed
+	decided bool // a verdict has come, however
 }
 
 func (v *Verifier) claim(seat uint32, id uint64) *claimView {
@@ -72,7 +73,16 @@ func (v *Verifier) judged(c *claimView, verdict *wire.SetClaimed) {
 	if c.sends > 0 && !bytes.Equal(c.cards, verdict.GetCards()) {
 		v.violate("claim %x named the cards %v, its verdict %v", verdict.GetClaimId(), c.cards, verdict.GetCards())
 	}
-	c.verdict = verdict
+	c.verdict, c.decided = verdict, true
+}
+
+// resumed forgets what a restart of the server may have taken back. The deck stays the same: what was seen of it counts as far as it is dealt.
+func (v *Verifier) resumed() {
+	v.ended = nil
+	for _, c := range v.claims {
+		c.verdict = nil
+	}
+	v.stale = v.view != nil
 }
 
 func (v *Verifier) answered(c *claimView, id uint64) {
@@ -147,7 +157,7 @@ func (v *Verifier) refusal(c *claimView, r *wire.ClaimResult) {
 // unanswered looks for own claims that nothing answers.
 func (v *Verifier) unanswered() {
 	for key, c := range v.claims {
-		if c.sends > 0 && c.answers == 0 && c.verdict == nil {
+		if c.sends > 0 && c.answers == 0 && !c.decided {
 			v.violate("claim %x was sent %d times and never answered", key.id, c.sends)
 		}
 	}

@@ -34,6 +34,10 @@ func (v *Verifier) resync(s *wire.Snapshot) {
 	if v.view != nil {
 		fresh.dealt, fresh.known = v.view.dealt, v.view.known
 	}
+	if v.stale {
+		v.stale = false
+		fresh.forget(v.deckSize - fresh.deck)
+	}
 	v.view = fresh
 	var lying []byte
 	for _, id := range s.GetBoard() {
@@ -45,6 +49,16 @@ func (v *Verifier) resync(s *wire.Snapshot) {
 	if len(lying)+fresh.deck == v.deckSize {
 		for place, id := range lying {
 			fresh.dealt[place] = int(id) + 1
+		}
+	}
+}
+
+// forget forgets the cards that are not dealt any more.
+func (w *view) forget(dealt int) {
+	w.known = [domain.DeckSize]bool{}
+	for _, seen := range w.dealt[:max(0, min(dealt, len(w.dealt)))] {
+		if seen != 0 {
+			w.known[seen-1] = true
 		}
 	}
 }

@@ -13,6 +13,9 @@ func (v *Verifier) update(u *wire.Update) {
 	position := PositionOf(u.GetStamp())
 	v.order(u, position)
 	v.connection.updated, v.connection.last = true, position
+	if position.Incarnation > v.here.Incarnation {
+		v.resumed()
+	}
 	v.answersIn(u)
 	if !v.here.Before(position) {
 		return // the Welcome knew it already

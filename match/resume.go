@@ -189,6 +189,8 @@ func (m *module) claimFailed(o *opening, err error) error {
 		return errElsewhere
 	case errors.As(err, &elsewhere):
 		return reject(wire.Reason_REASON_BUSY, waitArgs(resumePause))
+	case errors.Is(err, archive.ErrDraining):
+		return reject(wire.Reason_REASON_SHUTTING_DOWN, nil)
 	case errors.Is(err, archive.ErrOver):
 		return reject(wire.Reason_REASON_MATCH_OVER, args{"result_id": o.setup.TableID})
 	case errors.Is(err, archive.ErrUnknownTable):

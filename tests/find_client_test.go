@@ -44,7 +44,9 @@ func TestFindWithTheClient(t *testing.T) {
 	var mine []client.MyMatch
 	var err error
 	if !eventually(func() bool { // the answer to a join may come before the match has noted it
-		mine, err = sockets[0].MyMatches(ctx)
+		var list client.MyMatchList
+		list, err = sockets[0].MyMatches(ctx)
+		mine = list.Matches
 		return err != nil || len(mine) > 0
 	}) || err != nil || len(mine) != 1 || mine[0].MatchID != found[0] || !mine[0].Ranked {
 		t.Errorf("my matches: %+v, %v", mine, err)

@@ -19,7 +19,10 @@ func TestFindMyMatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return found
+		if !found.Complete {
+			t.Error("the list is not complete")
+		}
+		return found.Matches
 	}
 	a.hangUp()
 	var found []client.MyMatch
@@ -55,7 +58,8 @@ func TestFindMyPromise(t *testing.T) {
 	on := shared(t)
 	user := signIn(t, on)
 	quick := quickFor(t, on, user, client.QuickMatch{Preset: "fast", Seats: 5})
-	found, err := on.client().MyMatches(t.Context(), user)
+	list, err := on.client().MyMatches(t.Context(), user)
+	found := list.Matches
 	if err != nil || len(found) != 1 || found[0].MatchID != quick.MatchID || found[0].Seat != nil || found[0].ReservedUntilUnixMs == 0 || found[0].Code != quick.Code {
 		t.Errorf("%+v, %v", found, err)
 	}

@@ -36,7 +36,7 @@ func newPlayCommand() *cobra.Command {
 		Short: "Play a whole match with automatic players, show it, and check every message",
 		Long: `play connects automatic players, creates a match, plays it to the end and shows it as it happens: the board, who took
 what, the scores. Each player checks on every message what a client can check, and at the end deals the deck again from
-the key that the server reveals.
+the key that the server reveals. A restart of the server only interrupts the match.
 
 The cards: ` + legend + `
 A + marks a card that was just dealt. Output is in colour on a terminal, plain when piped or with NO_COLOR set.
@@ -58,7 +58,7 @@ A + marks a card that was just dealt. Output is in colour on a terminal, plain w
 	f.DurationVar(&flags.pace, "pace", 900*time.Millisecond, "mean time that a player takes to find a Set")
 	f.Float64Var(&flags.errors, "errors", 0.05, "share of claims that are wrong, 0 to 0.9")
 	f.DurationVar(&flags.timeout, "timeout", 10*time.Minute, "give up a match that is not over by then")
-	f.DurationVar(&flags.patience, "patience", 10*time.Second, patienceHelp)
+	f.DurationVar(&flags.patience, "patience", 30*time.Second, patienceHelp)
 	return cmd
 }
 
@@ -171,16 +171,16 @@ func (g *game) connect(ctx context.Context, request client.CreateMatch) error {
 	g.pen.printf("Server %s, match %s\nPreset %s, %s, %s sockets\n%s\n", hello.ServerVersion, made.MatchID, made.Preset,
 		count(made.Seats, "player"), g.format, g.pen.dim.Render(legend))
 	for seat, user := range users {
-		if err := g.join(ctx, seat, user, made.MatchID); err != nil {
+		if err := g.join(ctx, seat, user, made); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *game) join(ctx context.Context, seat int, user *client.User, matchID string) error {
+func (g *game) join(ctx context.Context, seat int, user *client.User, made client.CreatedMatch) error {
 	verifier := client.NewVerifier(client.VerifierConfig{Shared: g.shared})
-	link, err := g.client.OpenLink(ctx, user, g.format, matchID, client.JoinOptions{Tap: verifier, GiveUpAfter: g.flags.patience})
+	link, err := g.client.OpenLink(ctx, user, g.format, made.MatchID, client.JoinOptions{Tap: verifier, GiveUpAfter: g.flags.patience, TableID: made.TableID})
 	if err != nil {
 		return err
 	}
@@ -198,6 +198,8 @@ type seated struct {
 	driver *client.Driver
 	tells  bool // this client's messages are the story
 	lost   bool // its connection
+	// incarnation is that of the match as it was last heard of.
+	incarnation uint32
 }
 
 // ConnectionLost implements client.ConnectionAudience.
@@ -218,7 +220,26 @@ func (s *seated) ConnectionMade() {
 
 func (s *seated) Message(m client.Message) {
 	if s.tells {
+		s.server(m)
 		s.game.narrator.Message(m)
+	}
+}
+
+// server tells what the server says about itself.
+func (s *seated) server(m client.Message) {
+	switch body := m.Body.(type) {
+	case *wire.Notice:
+		switch body.GetKind() {
+		case wire.NoticeKind_NOTICE_KIND_SHUTDOWN:
+			s.game.narrator.say(fmt.Sprintf("The server shuts down in %v", time.Duration(body.GetGraceMs())*time.Millisecond))
+		case wire.NoticeKind_NOTICE_KIND_SUSPENDED:
+			s.game.narrator.say("The match is interrupted, it goes on when the server is back")
+		}
+	case *wire.Welcome:
+		if now := body.GetStamp().GetIncarnation(); now > s.incarnation {
+			s.incarnation = now
+			s.game.narrator.say("The server was restarted, and the match goes on")
+		}
 	}
 }
 

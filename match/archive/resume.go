@@ -14,6 +14,8 @@ var (
 	ErrUnknownTable = errors.New("no such table")
 	// ErrOver: its match is over.
 	ErrOver = errors.New("the match of this table is over")
+	// ErrDraining: this process ends, and takes nothing over.
+	ErrDraining = errors.New("this process shuts down")
 )
 
 // ElsewhereError says that a table is alive in another process, or just being resumed there.
@@ -47,6 +49,9 @@ func (a *Archive) Find(tableID string) (*Table, error) {
 // Claim takes over an interrupted table for this process, in the next incarnation: of all who ask, in whatever process, one gets it. The others
 // fail with an *ElsewhereError. The user has to sit there; "" is the server itself.
 func (a *Archive) Claim(tableID, userID string) (*Table, error) {
+	if a.isDraining() {
+		return nil, ErrDraining
+	}
 	c, version, err := a.readCheckpoint(tableID)
 	if err != nil {
 		return nil, err
@@ -134,6 +139,12 @@ func (a *Archive) forgetSeats(userID string, tableIDs []string) error {
 	ctx, cancel := callContext()
 	defer cancel()
 	return a.nk().StorageDelete(ctx, deletes)
+}
+
+func (a *Archive) isDraining() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.draining
 }
 
 // has reports whether this process has a table.
