@@ -45,11 +45,19 @@ func TestScanMatchDataLeavesTheRest(t *testing.T) {
 	withCid := &rtapi.Envelope{Cid: "1", Message: &rtapi.Envelope_MatchData{MatchData: &rtapi.MatchData{MatchId: "m"}}}
 	for _, envelope := range []*rtapi.Envelope{
 		{}, withCid, {Cid: "2", Message: &rtapi.Envelope_Match{Match: &rtapi.Match{MatchId: "m"}}},
-		{Message: &rtapi.Envelope_Ping{Ping: &rtapi.Ping{}}}, {Message: &rtapi.Envelope_MatchData{MatchData: &rtapi.MatchData{}}},
+		{Message: &rtapi.Envelope_Ping{Ping: &rtapi.Ping{}}}, {Message: &rtapi.Envelope_MatchPresenceEvent{MatchPresenceEvent: &rtapi.MatchPresenceEvent{MatchId: "m"}}},
+		{Message: &rtapi.Envelope_MatchData{MatchData: &rtapi.MatchData{}}},
 	} {
 		raw, err := proto.Marshal(envelope)
 		require.NoError(t, err)
 		_, ok := scanMatchData(raw)
 		require.False(t, ok, "%v", envelope)
+	}
+	// A cid that follows the data, which no server of Google's library writes, and data that ends before it should.
+	raw, err := proto.Marshal(&rtapi.Envelope{Message: &rtapi.Envelope_MatchData{MatchData: &rtapi.MatchData{MatchId: "m", OpCode: 7}}})
+	require.NoError(t, err)
+	for _, wrong := range [][]byte{append(raw[:len(raw):len(raw)], 10, 1, '5'), raw[:len(raw)-1]} {
+		_, ok := scanMatchData(wrong)
+		require.False(t, ok, "%x", wrong)
 	}
 }

@@ -130,6 +130,30 @@ func TestSendAndLeave(t *testing.T) {
 	})
 }
 
+// The socket reads all frames into one buffer; messages outlive it.
+func TestMessagesKeepTheirData(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		server := newFakeServer(t)
+		server.envelope = func(s *fakeSocket, e *rtapi.Envelope) {
+			s.joined(e.GetCid(), "m.node")
+			s.data("m.node", welcomeAt(t, 1, 3))
+			s.data("m.node", updateAt(t, 1, 4))
+			s.data("m.node", updateAt(t, 1, 5))
+		}
+		match, err := server.socket(format).Join(t.Context(), "m.node", JoinOptions{})
+		require.NoError(t, err)
+		var messages []Message
+		for range 3 {
+			message, err := match.Next(t.Context())
+			require.NoError(t, err)
+			messages = append(messages, message)
+		}
+		require.Equal(t, welcomeAt(t, 1, 3).Data, messages[0].Data)
+		require.Equal(t, updateAt(t, 1, 4).Data, messages[1].Data)
+		require.Equal(t, updateAt(t, 1, 5).Data, messages[2].Data)
+	})
+}
+
 // With TapOnly the tap has it all, and Next only the end.
 func TestTapOnly(t *testing.T) {
 	eachFormat(t, func(t *testing.T, format Format) {

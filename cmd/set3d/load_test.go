@@ -259,6 +259,35 @@ func TestALostConnectionIsNoLatency(t *testing.T) {
 	require.Zero(t, p.table.loader.tally.latency.TotalCount())
 }
 
+// What happened while the tables were opened is not measured, but what went wrong stays.
+func TestMeasuringBegins(t *testing.T) {
+	tally := newTally()
+	tally.resolved(answeredValid, "", time.Second)
+	tally.resolved(answeredRefused, "BUSY", time.Second)
+	tally.unansweredClaim()
+	tally.count("an error")
+	tally.violation("wrong", nil)
+	tally.messagesSent.Add(5)
+	tally.dropped.Add(1)
+	tally.over(true)
+	tally.begin()
+	tally.resolved(answeredInvalid, "", time.Millisecond)
+	tally.messagesSent.Add(2)
+	end := tally.mark()
+	end.at = tally.start.at.Add(2 * time.Second)
+	r := tally.result(loadFlags{}, end)
+	require.Equal(t, claimCounts{Sent: 2, Invalid: 1, Unanswered: 1}, r.Claims)
+	require.Equal(t, int64(1), r.LatencyMs.Count)
+	require.InDelta(t, 1, r.LatencyMs.Max, 0.01)
+	require.Equal(t, []bucket{{2, 1}}, r.Buckets)
+	require.Empty(t, r.Refused)
+	require.Equal(t, map[string]int{"an error": 1}, r.Errors)
+	require.Equal(t, []string{"wrong"}, r.Details)
+	require.InDelta(t, 1, r.PerSecond.MessagesSent, 1e-9)
+	require.Zero(t, r.Connections)
+	require.Zero(t, r.MatchesOver)
+}
+
 func TestMistakesAreNoSets(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	board := make([]domain.Card, 0, domain.DeckSize)
