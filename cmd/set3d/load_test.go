@@ -243,9 +243,12 @@ func TestEveryClaimIsAnsweredOnce(t *testing.T) {
 	p.answer(7, answeredInvalid, "", time.Now())
 	require.Equal(t, 3, tally.wrong, "it was a Set")
 	ask(p, 8, false)
+	p.answer(8, answeredValid, "", time.Now())
+	require.Equal(t, 4, tally.wrong, "it was none")
+	ask(p, 9, false)
 	p.end(true)
 	require.Equal(t, 1, tally.unanswered)
-	require.Equal(t, 3, tally.claims, "5, 7 and the one without an answer")
+	require.Equal(t, 4, tally.claims, "5, 7, 8 and the one without an answer")
 }
 
 // A claim whose connection was lost counts, but its time is not the server's.
