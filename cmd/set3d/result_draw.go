@@ -45,9 +45,9 @@ func (r result) writeHead(p *pen) {
 
 func (r result) writeCost(p *pen) {
 	p.printf("%s       CPU, %% of a core   ms per 1000 frames   memory, MB\n", p.bold.Render("Cost"))
-	p.printf("  this load  %16.1f  %19.1f\n", r.Client.CPUPercent, r.Client.CPUMsPerThousandFrames)
+	p.printf("  this load  %16.1f  %19s\n", r.Client.CPUPercent, r.perFrames(r.Client.CPUMsPerThousandFrames))
 	if s := r.Server; s != nil {
-		p.printf("  the server %16.1f  %19.1f  %11.1f, %.1f before the load, at most %.1f\n", s.CPUPercent, s.CPUMsPerThousandFrames, s.RSSMB,
+		p.printf("  the server %16.1f  %19s  %11.1f, %.1f before the load, at most %.1f\n", s.CPUPercent, r.perFrames(s.CPUMsPerThousandFrames), s.RSSMB,
 			s.RSSBeforeMB, s.RSSPeakMB)
 		if s.HeapMB > 0 {
 			p.printf("    heap and stacks %.1f MB, %.1f before the load; %d goroutines, %d before\n", s.HeapMB, s.HeapBeforeMB, s.Goroutines,
@@ -58,6 +58,14 @@ func (r result) writeCost(p *pen) {
 		}
 	}
 	p.printf("\n")
+}
+
+// perFrames says nothing when hardly a frame came.
+func (r result) perFrames(ms float64) string {
+	if r.Matches == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", ms)
 }
 
 func (r result) writeClaims(p *pen) {
