@@ -76,7 +76,7 @@ func TestCallsAreLimited(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n.counter("set3d_rpcs_limited") != int64(len(ids)) || n.counter("set3d_rpcs_limited quick_match") != 1 {
+	if n.counter("set3d_rpcs_limited_total") != int64(len(ids)) || n.counter("set3d_rpcs_limited_total quick_match") != 1 {
 		t.Fatalf("counters %v", n.counters)
 	}
 }
@@ -115,7 +115,7 @@ func TestHostileNames(t *testing.T) {
 				t.Fatalf("%s of %.20q: %v", id, name, err)
 			}
 		}
-		if !m.table().standing.started || n.counter("set3d_panics") != 0 {
+		if !m.table().standing.started || n.counter("set3d_panics_total") != 0 {
 			t.Fatalf("%.20q: started %t", name, m.table().standing.started)
 		}
 	}

@@ -39,7 +39,7 @@ func (b *mailbox) strike() {
 		return
 	}
 	if b.silence() {
-		b.module.count("set3d_bell_retries", nil)
+		b.module.count("set3d_bell_retries_total", nil)
 		b.module.clock.afterFunc(ringAgainAfter, b.ringAgain)
 	}
 }

@@ -61,8 +61,8 @@ func TestBellRingsAgain(t *testing.T) {
 		}
 		return len(only[*wire.Update](t, g.players[0].news())) > 0
 	})
-	if n.counter("set3d_bell_retries") != 2 {
-		t.Fatalf("%d retries", n.counter("set3d_bell_retries"))
+	if n.counter("set3d_bell_retries_total") != 2 {
+		t.Fatalf("%d retries", n.counter("set3d_bell_retries_total"))
 	}
 }
 
@@ -74,7 +74,7 @@ func TestSignalPanics(t *testing.T) {
 	n.signalFault = func(int) signalFault { return signalPanics }
 	n.mu.Unlock()
 	g.players[0].put(g.m, opClaimSet, marshal(t, claimOf(1, setSA)))
-	eventually(t, func() bool { return n.counter("set3d_panics bell") == 1 })
+	eventually(t, func() bool { return n.counter("set3d_panics_total bell") == 1 })
 	g.m.loop()
 	wantRefused(t, g.players[0].news(), wire.Reason_REASON_TABLE_CLOSED)
 	if g.m.loop() {

@@ -47,7 +47,7 @@ func (b *blocks) refresh(ctx context.Context, userID string) {
 	for range blocksPages {
 		page, next, err := b.module.nk.FriendsList(ctx, userID, blocksPage, &state, cursor)
 		if err != nil {
-			b.module.count("set3d_block_lists_unread", nil)
+			b.module.count("set3d_block_lists_unread_total", nil)
 			b.module.logger.Warn("cannot read whom user %s has blocked: %v", userID, err)
 			break
 		}

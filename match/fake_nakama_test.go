@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +40,8 @@ type fakeNakama struct {
 	users        map[string]*fakeUser // by session id
 	made         int
 	counters     map[string]int64
+	metrics      map[string]Metric
+	gauges       map[string]float64
 	disconnected map[string]int
 	createError  error
 	createFault  func(n int) error   // what the n-th MatchCreate meets, from 1
@@ -70,7 +73,7 @@ func newFake(t testing.TB, settings ...string) *fakeNakama {
 	n := &fakeNakama{
 		t: t, clock: &fakeClock{at: time.Hour}, logger: &fakeLogger{}, env: map[string]string{"SET3D_TEST_HOOKS": "on"},
 		rpcs: map[string]nakamaRPC{}, matches: map[string]*fakeMatch{}, users: map[string]*fakeUser{},
-		counters: map[string]int64{}, disconnected: map[string]int{},
+		counters: map[string]int64{}, gauges: map[string]float64{}, metrics: map[string]Metric{}, disconnected: map[string]int{},
 		accounts: map[string]fakeAccount{}, blocked: map[string][]string{},
 		hooks:   map[string]func(context.Context, *rtapi.Envelope) (*rtapi.Envelope, error){},
 		storage: newFakeStorage(),
@@ -78,6 +81,9 @@ func newFake(t testing.TB, settings ...string) *fakeNakama {
 	for _, s := range settings {
 		key, value, _ := strings.Cut(s, "=")
 		n.env[key] = value
+	}
+	for _, metric := range Metrics() {
+		n.metrics[metric.Name] = metric
 	}
 	if err := n.register(); err != nil {
 		t.Fatalf("register: %v", err)
@@ -192,13 +198,40 @@ func (n *fakeNakama) SessionDisconnect(_ context.Context, sessionID string, _ ..
 func (n *fakeNakama) MetricsCounterAdd(name string, tags map[string]string, delta int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.checkMetric(name, Counter, tags)
 	n.counters[name] += delta
 	for _, v := range tags {
 		n.counters[name+" "+v] += delta
 	}
 }
 
+func (n *fakeNakama) MetricsGaugeSet(name string, tags map[string]string, value float64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.checkMetric(name, Gauge, tags)
+	for _, label := range sortedKeys(tags) {
+		name += " " + tags[label]
+	}
+	n.gauges[name] = value
+}
+
+// checkMetric lets every test of this package see that no metric is unknown, and that no label has a value that was not foreseen.
+func (n *fakeNakama) checkMetric(name string, kind MetricKind, tags map[string]string) {
+	metric, known := n.metrics[name]
+	if !known || metric.Kind != kind || len(metric.Labels) != len(tags) {
+		n.t.Errorf("the %s %s with %v is not in Metrics", kind, name, tags)
+		return
+	}
+	for _, label := range metric.Labels {
+		if !slices.Contains(label.Values, tags[label.Name]) {
+			n.t.Errorf("%s: the label %s has the value %q, which is not in Metrics", name, label.Name, tags[label.Name])
+		}
+	}
+}
+
+// counter is a counter after all that was tallied; "name value" asks for one with a label.
 func (n *fakeNakama) counter(name string) int64 {
+	n.module.tallies.handOver(n.module)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.counters[name]

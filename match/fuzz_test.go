@@ -24,7 +24,7 @@ func FuzzHandler(f *testing.F) {
 		for len(h.script) > 0 {
 			h.step()
 		}
-		if n.counter("set3d_panics") != 0 {
+		if n.counter("set3d_panics_total") != 0 {
 			t.Fatalf("panics:\n%v", n.logger.lines)
 		}
 		if !json.Valid([]byte(g.m.table().String())) {

@@ -43,7 +43,7 @@ func entryPoints() []entryPoint {
 func (m *module) report(at entryPoint, cause any, matchID string, revision uint64) {
 	defer func() { _ = recover() }()
 	m.logger.Error("panic in %s of match %q at revision %d: %v\n%s", string(at), matchID, revision, cause, debug.Stack())
-	m.count("set3d_panics", map[string]string{"at": string(at)})
+	m.count("set3d_panics_total", map[string]string{"at": string(at)})
 }
 
 // guard is deferred by what belongs to no match.

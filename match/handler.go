@@ -25,9 +25,11 @@ func (h *handler) MatchJoinAttempt(_ context.Context, _ runtime.Logger, _ *sql.D
 	t.box.trip(atJoinAttempt)
 	t.leave()
 	if why, ok := t.mayJoin(presence.GetUserId()); !ok {
+		t.countRefusedJoin(why)
 		return t, false, rejection(why, t.refusalArgs(why, presence.GetUserId()))
 	}
 	if why, a, ok := t.mayEnter(presence.GetUserId(), metadata); !ok {
+		t.countRefusedJoin(why)
 		return t, false, rejection(why, a)
 	}
 	t.box.admit(newVisitor(presence))

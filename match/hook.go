@@ -99,13 +99,12 @@ func (m *module) receive(box *mailbox, from *visitor, opCode int64, payload []by
 }
 
 func (m *module) turnAway(box *mailbox, from *visitor, opCode int64, payload []byte, reason wire.Reason) {
-	m.count("set3d_messages_refused", map[string]string{"reason": reasonName(reason)})
 	box.refuse(from, opCode, payload, reason)
 }
 
 // cutOff disconnects a session that goes on sending long after it was told not to.
 func (m *module) cutOff(from *visitor) {
-	m.count("set3d_sessions_cut_off", nil)
+	m.count("set3d_sessions_cut_off_total", nil)
 	m.logger.Warn("session %s of user %s floods its match: disconnecting it", from.sessionID, from.userID)
 	if err := m.nk.SessionDisconnect(context.Background(), from.sessionID, runtime.PresenceReasonDisconnect); err != nil {
 		m.logger.Warn("cannot disconnect session %s: %v", from.sessionID, err)

@@ -241,8 +241,8 @@ func TestMessagesPastTheHook(t *testing.T) {
 			warnings++
 		}
 	}
-	if warnings != 1 || g.n.counter("set3d_messages_past_hook") != 3 {
-		t.Fatalf("%d warnings, counted %d", warnings, g.n.counter("set3d_messages_past_hook"))
+	if warnings != 1 || g.n.counter("set3d_messages_past_hook_total") != 3 {
+		t.Fatalf("%d warnings, counted %d", warnings, g.n.counter("set3d_messages_past_hook_total"))
 	}
 }
 

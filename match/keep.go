@@ -95,7 +95,7 @@ func (t *table) suspend() {
 		return
 	}
 	t.logger.Info("table %s: suspended at revision %d", t.setup.TableID, t.standing.revision)
-	t.module.count("set3d_matches_suspended", nil)
+	t.module.count("set3d_matches_suspended_total", nil)
 	t.handOver(archive.Suspended, nil)
 	t.closeWith(wire.NoticeKind_NOTICE_KIND_SUSPENDED)
 }

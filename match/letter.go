@@ -14,6 +14,7 @@ const streamAuthoritative = 6
 // refuse answers a message that was not taken, without the match's goroutine and its dispatcher. A claim is answered by
 // its id, so that nobody waits for a verdict.
 func (b *mailbox) refuse(to *visitor, opCode int64, payload []byte, reason wire.Reason) {
+	b.module.tallies.messageRefused(reason)
 	if claimID := claimIDOf(opCode, payload); claimID != 0 {
 		b.refuseClaim(to, claimID, reason)
 		return

@@ -56,6 +56,7 @@ type mailbox struct {
 
 	mu       sync.Mutex
 	queue    []mail
+	depth    int    // the most that was in the queue since measure asked
 	spare    []mail // the batch that is being judged; its memory is used for the next queue
 	admitted map[string]*admission
 	ringing  bool
@@ -108,6 +109,7 @@ func (b *mailbox) put(sessionID string, opCode int64, payload []byte) posting {
 		return refusedFull
 	}
 	b.queue = append(b.queue, m)
+	b.depth = max(b.depth, len(b.queue))
 	if b.ringing {
 		return postedSilently
 	}
@@ -128,6 +130,7 @@ func (b *mailbox) post(m mail) {
 	if !b.closed {
 		m.at = b.module.clock.now()
 		b.queue = append(b.queue, m)
+		b.depth = max(b.depth, len(b.queue))
 	}
 }
 

@@ -21,7 +21,7 @@ func (m *module) matched(
 			m.report(atMatchmaker, cause, "", 0)
 		}
 		if matchID == nowhere {
-			m.count("set3d_matchmaker_failed", nil)
+			m.count("set3d_matchmaker_failed_total", nil)
 		}
 	}()
 	setup := m.matchedSetup(entries)
@@ -32,7 +32,7 @@ func (m *module) matched(
 			m.logger.Error("cannot make the matchmaker's match: %v", err)
 			continue
 		}
-		m.count("set3d_matchmaker_matches", map[string]string{"preset": setup.Preset})
+		m.count("set3d_matchmaker_matches_total", map[string]string{"preset": presetLabel(setup.Preset)})
 		return o.matchID, nil
 	}
 	return matchID, nil

@@ -143,7 +143,7 @@ func TestMatchmakerAlwaysNamesAMatch(t *testing.T) {
 			t.Fatalf("answered %q, %v", id, err)
 		}
 	}
-	if n.counter("set3d_panics matchmaker") != 1 || n.counter("set3d_matchmaker_failed") != 2 {
+	if n.counter("set3d_panics_total matchmaker") != 1 || n.counter("set3d_matchmaker_failed_total") != 2 {
 		t.Fatalf("counters %v", n.counters)
 	}
 	if left := len(tablesOf(n).openings); left != 0 {

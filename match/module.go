@@ -44,6 +44,8 @@ type module struct {
 	archive  *archive.Archive
 	wake     string // the signal that only we know, so that nobody else can wake a match up
 	stray    stray
+	tallies  tallies
+	observed observations // measure's
 }
 
 func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModule, initializer runtime.Initializer, c clock) error {
@@ -75,6 +77,7 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 	if err := m.registerArchive(initializer); err != nil {
 		return err
 	}
+	m.startMeasuring()
 	logger.Info("SET: 3D online %s, fast lane %t, %d ticks a second", serverVersion, settings.fastLane, settings.tickRate)
 	return nil
 }
@@ -115,5 +118,5 @@ func (m *module) newMatch(context.Context, runtime.Logger, *sql.DB, runtime.Naka
 	return &handler{module: m}, nil
 }
 
-// count adds one to a counter. Tags have few values: never a user's or a match's id.
+// count adds one to a counter of Metrics. What happens with every claim is tallied instead.
 func (m *module) count(name string, tags map[string]string) { m.nk.MetricsCounterAdd(name, tags, 1) }

@@ -41,7 +41,7 @@ func (m *module) make(ctx context.Context, o *opening) (err error) {
 	if err != nil {
 		return m.openFailed(err)
 	}
-	m.count("set3d_tables_opened", map[string]string{"preset": o.setup.Preset})
+	m.count("set3d_tables_opened_total", map[string]string{"preset": presetLabel(o.setup.rulesName())})
 	return nil
 }
 
@@ -50,7 +50,7 @@ var errBacklog = errors.New("too many finished matches wait to be stored")
 // storageFailed is what a client hears of a database that does not do what it should.
 func (m *module) storageFailed(err error) error {
 	m.logger.Error("storage: %v", err)
-	m.count("set3d_storage_failures", nil)
+	m.count("set3d_storage_failures_total", nil)
 	return reject(wire.Reason_REASON_STORAGE_UNAVAILABLE, nil)
 }
 

@@ -26,6 +26,7 @@ type parcel struct {
 	data   []byte
 	to     []runtime.Presence // nil: everybody
 	kick   *visitor
+	judged []time.Duration // arrivals of the claims that it answers
 }
 
 func (o *outbox) isHolding() bool { return o.number > o.confirmed }
@@ -41,6 +42,11 @@ func (o *outbox) hold(now time.Duration) int {
 
 func (o *outbox) add(opCode wire.OpCode, data []byte, to []runtime.Presence) {
 	o.held = append(o.held, parcel{number: o.number, opCode: opCode, data: bytes.Clone(data), to: slices.Clone(to)})
+}
+
+// holdJudged notes which claims the newest message answers.
+func (o *outbox) holdJudged(arrivals []time.Duration) {
+	o.held[len(o.held)-1].judged = slices.Clone(arrivals)
 }
 
 func (o *outbox) addKick(v *visitor) { o.held = append(o.held, parcel{number: o.number, kick: v}) }
@@ -63,6 +69,7 @@ func (t *table) dispatch(p *parcel) {
 		return
 	}
 	t.transmit(p.opCode, p.data, p.to)
+	t.answered(p.judged)
 }
 
 // release sends all that is held back.
@@ -72,7 +79,7 @@ func (t *table) release() { t.confirm(t.outbox.number) }
 func (t *table) releaseLate() {
 	if t.outbox.isHolding() && t.now-t.outbox.since >= t.module.config.archive.safeWait {
 		t.logger.Warn("table %s: the database does not answer, verdicts are told unstored", t.setup.TableID)
-		t.module.count("set3d_verdicts_unsafe", nil)
+		t.module.count("set3d_verdicts_unsafe_total", nil)
 		t.release()
 	}
 }

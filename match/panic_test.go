@@ -34,7 +34,7 @@ func TestPanicEndsOneMatch(t *testing.T) {
 		},
 		atBell: func(g *game) {
 			g.players[0].put(g.m, opClaimSet, marshal(g.n.t, claimOf(1, setSA)))
-			eventually(g.n.t, func() bool { return g.n.counter("set3d_panics bell") > 0 })
+			eventually(g.n.t, func() bool { return g.n.counter("set3d_panics_total bell") > 0 })
 			g.m.loop()
 		},
 	}
@@ -70,7 +70,7 @@ func wantDead(t *testing.T, g *game, at entryPoint) {
 	if g.m.loop() {
 		t.Fatal("a dead table goes on")
 	}
-	if n := g.n.counter("set3d_panics " + string(at)); n != 1 {
+	if n := g.n.counter("set3d_panics_total " + string(at)); n != 1 {
 		t.Fatalf("%d panics counted", n)
 	}
 	if !g.n.logger.has("ERROR panic in "+string(at), g.m.id, "goroutine") {
@@ -140,7 +140,7 @@ func TestPanicInAfterFunc(t *testing.T) {
 	broken.m.stop()
 	box := broken.m.table().box
 	eventually(t, func() bool { return box.module.tables.find(box.key) == nil })
-	eventually(t, func() bool { return broken.n.counter("set3d_panics after_func") == 1 })
+	eventually(t, func() bool { return broken.n.counter("set3d_panics_total after_func") == 1 })
 }
 
 func TestPanicInString(t *testing.T) {
@@ -148,7 +148,7 @@ func TestPanicInString(t *testing.T) {
 	if text := broken.m.table().String(); text != "{}" {
 		t.Fatalf("shows %s", text)
 	}
-	if broken.n.counter("set3d_panics string") != 1 {
+	if broken.n.counter("set3d_panics_total string") != 1 {
 		t.Fatal("not counted")
 	}
 }

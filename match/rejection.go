@@ -47,6 +47,15 @@ func reject(reason wire.Reason, a args) error {
 	return runtime.NewError(rejection(reason, a), codeOf(reason))
 }
 
+// reasonIn is the name of the reason in an error of ours.
+func reasonIn(err error) string {
+	var body struct{ Reason string }
+	if json.Unmarshal([]byte(err.Error()), &body) != nil || wire.Reason_value["REASON_"+body.Reason] == 0 {
+		return reasonName(wire.Reason_REASON_INTERNAL)
+	}
+	return body.Reason
+}
+
 // tooMany is the refusal of a user who has to wait.
 func tooMany(wait time.Duration) error {
 	return reject(wire.Reason_REASON_TOO_MANY_REQUESTS, waitArgs(wait))

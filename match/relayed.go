@@ -35,7 +35,7 @@ func (m *module) hook(g gate) beforeRt {
 // that never comes. The matchmaker hands out tokens for them if its hook fails.
 func (m *module) gateMatchJoin(ctx context.Context, in *rtapi.Envelope) error {
 	if wait, ok := m.joins.take(senderOf(ctx).userID, m.clock.now()); !ok {
-		m.count("set3d_joins_limited", nil)
+		m.count("set3d_joins_limited_total", nil)
 		return tooMany(wait)
 	}
 	join := in.GetMatchJoin()
@@ -54,7 +54,7 @@ func (m *module) gateMatchCreate(context.Context, *rtapi.Envelope) error {
 }
 
 func (m *module) noRelayed() error {
-	m.count("set3d_relayed_refused", nil)
+	m.count("set3d_relayed_refused_total", nil)
 	return reject(wire.Reason_REASON_UNKNOWN_MATCH, args{"detail": "there are no relayed matches here"})
 }
 

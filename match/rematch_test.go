@@ -244,7 +244,7 @@ func TestPanicInRematch(t *testing.T) {
 	g := endedGame(newFake(t), `,"test_panic_at":"rematch"`, "ann", "bob")
 	g.players[0].vote(g.m, true)
 	g.players[1].vote(g.m, true)
-	eventually(t, func() bool { return g.n.counter("set3d_panics rematch") == 1 })
+	eventually(t, func() bool { return g.n.counter("set3d_panics_total rematch") == 1 })
 	g.m.loop()
 	if !g.m.table().closing {
 		t.Fatal("goes on")
@@ -256,7 +256,7 @@ func TestPanicInLookUp(t *testing.T) {
 	ann := n.session("ann")
 	m := ann.create(`{"test_panic_at":"look_up"}`)
 	ann.join(m)
-	eventually(t, func() bool { return n.counter("set3d_panics look_up") == 1 })
+	eventually(t, func() bool { return n.counter("set3d_panics_total look_up") == 1 })
 	m.loop()
 	if !m.table().closing {
 		t.Fatal("goes on")

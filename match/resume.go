@@ -176,7 +176,7 @@ func (m *module) finishResume(ctx context.Context, o *opening, userID string) (e
 		return m.openFailed(err)
 	}
 	m.logger.Info("table %s: resumed, incarnation %d", claimed.ID, claimed.Incarnation)
-	m.count("set3d_matches_resumed", nil)
+	m.count("set3d_matches_resumed_total", nil)
 	return nil
 }
 

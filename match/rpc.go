@@ -40,6 +40,7 @@ func (m *module) rpc(id string, f rpcFunc) nakamaRPC {
 		}()
 		answer, err := m.answer(ctx, id, f, payload)
 		if err != nil {
+			m.count("set3d_rpcs_refused_total", map[string]string{"reason": reasonIn(err)})
 			return "", err
 		}
 		text, err := json.Marshal(answer)
@@ -55,11 +56,11 @@ func (m *module) rpc(id string, f rpcFunc) nakamaRPC {
 func (m *module) answer(ctx context.Context, id string, f rpcFunc, payload string) (any, error) {
 	if userID, err := userOf(ctx); err == nil {
 		if wait, ok := m.calls.take(userID, m.clock.now()); !ok {
-			m.count("set3d_rpcs_limited", map[string]string{"rpc": id})
+			m.count("set3d_rpcs_limited_total", map[string]string{"rpc": id})
 			return nil, tooMany(wait)
 		}
 	}
-	m.count("set3d_rpcs", map[string]string{"rpc": id})
+	m.count("set3d_rpcs_total", map[string]string{"rpc": id})
 	return f(ctx, readRequest(payload))
 }
 

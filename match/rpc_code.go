@@ -49,10 +49,10 @@ func (m *module) resolveCode(ctx context.Context, r *request) (any, error) {
 	})
 	switch {
 	case !ok:
-		m.count("set3d_codes_limited", nil)
+		m.count("set3d_codes_limited_total", nil)
 		return nil, tooMany(wait)
 	case found == nil:
-		m.count("set3d_codes_wrong", nil)
+		m.count("set3d_codes_wrong_total", nil)
 		return nil, reject(wire.Reason_REASON_UNKNOWN_CODE, nil)
 	}
 	return resolveResponse{Code: code, tableView: viewTable(found)}, nil

@@ -129,5 +129,6 @@ func (m *module) open(ctx context.Context, s tableSetup) (any, error) {
 }
 
 func (m *module) tooManyTables() error {
+	m.count("set3d_tables_limited_total", nil)
 	return reject(wire.Reason_REASON_TOO_MANY_MATCHES, args{"limit": m.config.maxTablesPerUser})
 }

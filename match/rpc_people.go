@@ -53,7 +53,7 @@ func (m *module) reportPlayer(ctx context.Context, r *request) (any, error) {
 	if err := m.archive.Report(result, report); err != nil {
 		return nil, m.storageFailed(err)
 	}
-	m.count("set3d_reports", map[string]string{"reason": report.Reason})
+	m.count("set3d_reports_total", map[string]string{"reason": report.Reason})
 	m.logger.Info("result %s: seat %d reports seat %d: %s", resultID, from, seat, report.Reason)
 	return doneResponse{true}, nil
 }

@@ -88,7 +88,7 @@ func (m *module) seatQuickly(ctx context.Context, userID string, kind tableKind,
 }
 
 func (m *module) quickAnswer(b *mailbox, kind tableKind, created bool) quickResponse {
-	m.count("set3d_quick_matches", map[string]string{"preset": kind.preset})
+	m.count("set3d_quick_matches_total", map[string]string{"preset": presetLabel(kind.preset)})
 	return quickResponse{
 		MatchID: b.id, TableID: b.tableID, Code: b.code, Created: created, ReservedMs: m.config.reservation.Milliseconds(),
 		Preset: kind.preset, Rules: viewRules(b.rules), Seats: kind.seats,

@@ -29,9 +29,10 @@ type table struct {
 
 	startedUnixMs int64
 
-	now     time.Duration // of the running callback
-	pending []mail        // taken from the mailbox and not judged yet
-	replies []reply       // to be sent behind the next UPDATE
+	now     time.Duration   // of the running callback
+	pending []mail          // taken from the mailbox and not judged yet
+	replies []reply         // to be sent behind the next UPDATE
+	judged  []time.Duration // arrivals of the claims whose verdicts the next UPDATE tells
 
 	lobby     lobby
 	rematch   rematch

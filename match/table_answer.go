@@ -47,6 +47,7 @@ func (t *table) replyStamped(to *visitor, opCode wire.OpCode, stamped func(*wire
 }
 
 func (t *table) replyError(m mail, reason wire.Reason, detail string) {
+	t.module.tallies.messageRefused(reason)
 	t.reply(reply{kind: replyError, to: m.from, reason: reason, opCode: m.opCode, detail: detail})
 }
 

@@ -69,7 +69,6 @@ func (t *table) handle(m mail) {
 // handleSocial judges what is said around the game.
 func (t *table) handleSocial(m mail) {
 	if isSocial(m.opCode) && t.module.manners.take(m.from.sessionID, m.at) != paceFine {
-		t.module.count("set3d_messages_refused", map[string]string{"reason": reasonName(wire.Reason_REASON_RATE_LIMITED)})
 		t.replyError(m, wire.Reason_REASON_RATE_LIMITED, "")
 		return
 	}
@@ -105,12 +104,15 @@ func (t *table) claim(m mail) {
 	result := t.session.Apply(t.matchMs(m.at), claim, &t.out)
 	switch result.Outcome {
 	case domain.Refused:
+		t.module.tallies.claimRefused(reasonToWire(result.Refusal.Reason))
 		t.reply(reply{kind: replyRefused, to: m.from, claimID: claim.ID, refusal: result.Refusal})
 	case domain.Repeated:
 		t.reply(reply{kind: replyVerdict, to: m.from, claimID: claim.ID, verdict: result.Verdict})
 	case domain.Held:
 		t.held[claim.Seat] = claim.ID
-	case domain.Applied, domain.HeldAlready, domain.Waiting: // answered by an event
+	case domain.Applied: // answered by an event
+		t.judged = append(t.judged, m.at)
+	case domain.HeldAlready, domain.Waiting:
 	}
 }
 

@@ -54,6 +54,7 @@ func (t *table) observe() {
 			t.reply(reply{kind: replyRefused, to: v, claimID: a.ClaimID, refusal: a.Refusal})
 		}
 	}
+	t.tally()
 	t.standing.revision = t.session.Revision()
 }
 
@@ -67,7 +68,7 @@ func (t *table) noteEnd(e domain.MatchEnded) {
 	t.ended, t.endedAt = true, t.now
 	t.box.keepReview(t.session.Record(), t.seats.names())
 	t.logger.Info("table %s: the match has ended: %v", t.setup.TableID, e.Reason)
-	t.module.count("set3d_matches_ended", map[string]string{"reason": e.Reason.String()})
+	t.module.count("set3d_matches_ended_total", map[string]string{"reason": endLabel(e.Reason)})
 }
 
 // raiseRoster gives a changed roster its number.
@@ -97,6 +98,12 @@ func (t *table) sendUpdate() {
 	}
 	t.sendAll(wire.OpCode_OP_CODE_UPDATE, update)
 	t.sentRevision = t.standing.revision
+	if t.outbox.isHolding() {
+		t.outbox.holdJudged(t.judged)
+	} else {
+		t.answered(t.judged)
+	}
+	t.judged = t.judged[:0]
 }
 
 func (t *table) ending() *ending {

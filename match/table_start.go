@@ -22,7 +22,7 @@ func (t *table) start() {
 		panic(fmt.Sprintf("a validated setup does not start: %v", err))
 	}
 	t.logger.Info("table %s: a match of %d by %s begins", t.setup.TableID, t.seats.count, t.setup.Preset)
-	t.module.count("set3d_matches_started", map[string]string{"preset": t.setup.Preset})
+	t.module.count("set3d_matches_started_total", map[string]string{"preset": presetLabel(t.setup.rulesName())})
 }
 
 // closeGaps takes the empty seats away: players are numbered without gaps. Who moves is told so before the match begins.

@@ -39,6 +39,10 @@ func (t *table) mayJoin(userID string) (wire.Reason, bool) {
 	return 0, true
 }
 
+func (t *table) countRefusedJoin(why wire.Reason) {
+	t.module.count("set3d_joins_refused_total", map[string]string{"reason": reasonName(why)})
+}
+
 // join seats new visitors. Their WELCOME is the first that they get from here; then the others are told, and last
 // what the newcomers had sent ahead is judged.
 func (t *table) join(presences []runtime.Presence) {
@@ -62,6 +66,7 @@ func (t *table) join(presences []runtime.Presence) {
 	}
 	t.flush()
 	for _, v := range replaced {
+		t.module.count("set3d_takeovers_total", nil)
 		t.sendTo(v, wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stamp(), Kind: t.noteTakeover(v.userID)})
 		t.kick(v)
 	}
@@ -103,6 +108,9 @@ func (t *table) arrive(v *visitor) (older *visitor) {
 		t.seats.seat[seat].visitor = v
 		if t.standing.started {
 			t.noteActive(v.userID)
+			if _, dropped := t.session.HeldUntilMs(seat); dropped {
+				t.module.count("set3d_reconnects_total", nil)
+			}
 			t.apply(domain.Return{Seat: seat}) // refused, without effect, unless the player had dropped
 		}
 	}

@@ -39,7 +39,7 @@ func (m *module) gatePartyTicket(_ context.Context, in *rtapi.Envelope) error {
 func (m *module) judgeTicket(ticket *rtapi.MatchmakerAdd) error {
 	err := checkTicket(ticket)
 	if err != nil {
-		m.count("set3d_tickets_refused", nil)
+		m.count("set3d_tickets_refused_total", nil)
 	}
 	return err
 }

@@ -92,8 +92,8 @@ func (w *lobbyWalk) send() {
 // check is what holds after every step.
 func (w *lobbyWalk) check() {
 	tb := w.m.table()
-	if tb.closing || w.n.counter("set3d_panics") != 0 {
-		w.fatal("closing %t, %d panics: %v", tb.closing, w.n.counter("set3d_panics"), w.n.logger.lines)
+	if tb.closing || w.n.counter("set3d_panics_total") != 0 {
+		w.fatal("closing %t, %d panics: %v", tb.closing, w.n.counter("set3d_panics_total"), w.n.logger.lines)
 	}
 	seen := map[string]bool{}
 	for i := range tb.seats.count {
