@@ -103,6 +103,9 @@ func TestMeasureTheArchive(t *testing.T) {
 	n.module.measure()
 	n.module.measure() // nothing is counted twice
 	wantGauge(t, n, "set3d_archive_queue", 0)
+	if failed := n.counter("set3d_archive_failures_total"); failed != n.module.archive.Counters().Failures {
+		t.Errorf("%d failures", failed)
+	}
 	if stored := n.counter("set3d_archive_checkpoints_total"); stored != n.module.archive.Counters().Checkpoints || stored == 0 {
 		t.Errorf("%d checkpoints", stored)
 	}
