@@ -37,8 +37,6 @@ const (
 	callTimeout = 10 * time.Second
 	// batchMax is how many checkpoints are written in one transaction: beyond it the gain is small and a failure repeats much.
 	batchMax = 64
-	// settlers is how many finished matches are settled at a time: each takes a few round trips to the database.
-	settlers = 2
 )
 
 // Config is what an Archive works with.
@@ -64,21 +62,27 @@ type Archive struct {
 	config Config
 	boot   string // names this process among all that ever ran
 
+	start time.Time
+
 	mu       sync.Mutex
 	entries  map[string]*entry
+	claims   map[string]bool // tables that this process is just trying to get
 	timer    *time.Timer
 	wakeAt   time.Time // when the timer goes off; zero: it is not set
-	writing  bool      // a worker writes checkpoints
-	settling int       // workers that settle finished matches
+	workers  [lanes]int
 	draining bool
 	idle     chan struct{} // closed when the queue becomes empty; nil: nobody waits
 	stats    Counters
 	leaving  map[string]time.Time // users whose account is being deleted, and until when that is believed
+	leased   time.Time            // until when others believe that this process is alive
 }
 
 // New returns an archive that has nothing to do. Sweep finds what earlier processes have left.
 func New(config Config) *Archive {
-	return &Archive{config: config, boot: rand.Text(), entries: map[string]*entry{}, leaving: map[string]time.Time{}}
+	return &Archive{
+		config: config, boot: rand.Text(), start: time.Now(),
+		entries: map[string]*entry{}, claims: map[string]bool{}, leaving: map[string]time.Time{},
+	}
 }
 
 func (a *Archive) nk() runtime.NakamaModule { return a.config.Nakama }

@@ -39,11 +39,19 @@ func (a *Archive) CreateLeaderboards() error {
 // publish shows a user's statistics on the leaderboards. Two matches of the user may end at once, in two processes, and the older statistics must
 // not be shown last: what was written is looked at again until nothing has changed meanwhile.
 func (a *Archive) publish(userID, username string) error {
+	shown := false
 	for range settleTries {
 		s, version, err := a.readStats(userID)
-		if err != nil || version == "" {
+		if err != nil {
 			return err
 		}
+		if version == "" {
+			if shown { // deleted meanwhile
+				return a.unpublish(userID)
+			}
+			return nil
+		}
+		shown = true
 		for _, l := range leaderboards() {
 			if err := a.setScore(l, &s, userID, username); err != nil {
 				return fmt.Errorf("leaderboard %s: %w", l.id, err)
@@ -107,9 +115,9 @@ func (a *Archive) Stats(userID string) (Stats, error) {
 // RepairLeaderboards sets all leaderboards from all statistics, and takes off whoever has none. It returns how many players it
 // has looked at.
 func (a *Archive) RepairLeaderboards() (int, error) {
-	seen := map[string]bool{}
+	seen := 0
 	err := a.list("", statsCollection, func(o object) error {
-		seen[o.userID] = true
+		seen++
 		users, err := a.alive([]string{o.userID})
 		if err != nil {
 			return err
@@ -119,40 +127,42 @@ func (a *Archive) RepairLeaderboards() (int, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return len(seen), err
-	}
 	for _, l := range leaderboards() {
-		if err := a.sweepLeaderboard(l.id, seen); err != nil {
-			return len(seen), err
+		if err == nil {
+			err = a.sweepLeaderboard(l)
 		}
 	}
-	return len(seen), nil
+	return seen, err
 }
 
-// sweepLeaderboard removes the records of those who have no statistics.
-func (a *Archive) sweepLeaderboard(id string, keep map[string]bool) error {
+// sweepLeaderboard removes the records of those who have no number to be shown there.
+func (a *Archive) sweepLeaderboard(l leaderboard) error {
 	cursor := ""
-	var strays []string
+	var owners []string
 	for {
 		ctx, cancel := callContext()
-		records, _, next, _, err := a.nk().LeaderboardRecordsList(ctx, id, nil, pageSize, cursor, 0)
+		records, _, next, _, err := a.nk().LeaderboardRecordsList(ctx, l.id, nil, pageSize, cursor, 0)
 		cancel()
 		if err != nil {
 			return err
 		}
 		for _, r := range records {
-			if !keep[r.OwnerId] {
-				strays = append(strays, r.OwnerId)
-			}
+			owners = append(owners, r.OwnerId)
 		}
 		if cursor = next; cursor == "" {
 			break
 		}
 	}
-	for _, userID := range strays {
+	for _, userID := range owners {
+		s, version, err := a.readStats(userID)
+		if err != nil {
+			return err
+		}
+		if _, has := l.score(&s); has && version != "" {
+			continue
+		}
 		ctx, cancel := callContext()
-		err := a.nk().LeaderboardRecordDelete(ctx, id, userID)
+		err = a.nk().LeaderboardRecordDelete(ctx, l.id, userID)
 		cancel()
 		if err != nil {
 			return err

@@ -3,43 +3,24 @@ package archive
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
 )
 
-// writeCheckpoints writes what is due until nothing is.
-func (a *Archive) writeCheckpoints() {
-	for {
-		batch := a.take(batchMax, false)
-		if len(batch) == 0 {
-			return
-		}
-		a.writeBatch(batch)
-	}
-}
-
 // writeBatch stores many checkpoints in one transaction. If that fails, each is tried on its own, so that one that cannot be
 // stored blocks no other.
-func (a *Archive) writeBatch(batch []*entry) {
-	works := make([]work, len(batch))
-	for i, e := range batch {
-		works[i] = a.begin(e)
-	}
+func (a *Archive) writeBatch(works []work) {
 	defer a.rescue(works)
-	if len(works) > 1 && a.tryCheckpoints(works) == nil {
-		return
-	}
-	for i := range works {
-		err := a.tryCheckpoints(works[i : i+1])
-		switch {
-		case isConflict(err):
-			a.reconcile(works[i])
-		case err != nil:
-			a.finish(works[i], "", err)
-		}
+	err := a.tryCheckpoints(works)
+	switch {
+	case err == nil:
+	case len(works) > 1:
+		a.separate(works, err)
+	case isConflict(err):
+		a.reconcile(works[0])
+	default:
+		a.finish(works[0], "", err)
 	}
 }
 
@@ -107,7 +88,7 @@ func (a *Archive) seatWrites(w *work) ([]*runtime.StorageWrite, error) {
 		if err != nil {
 			return nil, err
 		}
-		users = slices.DeleteFunc(users, func(id string) bool { return alive[id] == "" })
+		users = slices.DeleteFunc(users, func(id string) bool { _, exists := alive[id]; return !exists })
 	}
 	var writes []*runtime.StorageWrite
 	for _, userID := range users {
@@ -159,15 +140,6 @@ func (a *Archive) reconcile(w work) {
 		a.config.Logger.Warn("table %s: node %s has taken it over", w.id, stored.Owner.Node)
 		a.lose(w.entry)
 	}
-}
-
-// retry lets an entry be tried again soon, with the version that it really has.
-func (a *Archive) retry(w work, version string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	e := w.entry
-	e.version, e.busy, e.due = version, false, time.Now().Add(rand.N(firstBackoff))
-	a.scheduleLocked(e)
 }
 
 // readCheckpoint returns what is stored of a table, or nil.

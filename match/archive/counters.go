@@ -59,15 +59,18 @@ type Waiting struct {
 func (a *Archive) Queue(most int) []Waiting {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now := time.Now()
-	queue := []Waiting{}
+	var dirty []*entry
 	for _, e := range a.entries {
 		if e.isDirty() {
-			queue = append(queue, e.show(now))
+			dirty = append(dirty, e)
 		}
 	}
-	slices.SortFunc(queue, func(x, y Waiting) int { return cmp.Compare(y.ForMs, x.ForMs) })
-	return queue[:min(most, len(queue))]
+	slices.SortFunc(dirty, func(x, y *entry) int { return cmp.Or(x.since.Compare(y.since), cmp.Compare(x.id, y.id)) })
+	now, queue := time.Now(), []Waiting{}
+	for _, e := range dirty[:min(most, len(dirty))] {
+		queue = append(queue, e.show(now))
+	}
+	return queue
 }
 
 // WaitingFor shows what of one table waits to be stored; nil if nothing does.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -23,9 +24,7 @@ type forgetTask struct {
 // PrepareForget notes what will have to be done when the user's account is deleted. From now on no result of the user's is written until
 // the account is gone, or it turns out that it stays.
 func (a *Archive) PrepareForget(userID string) error {
-	a.mu.Lock()
-	a.leaving[userID] = time.Now().Add(leavingTime)
-	a.mu.Unlock()
+	a.expectLeaving(userID)
 	task := forgetTask{UserID: userID, ResultIDs: []string{}, UnixMs: time.Now().UnixMilli()}
 	if err := a.eachResultID(userID, func(id string) { task.ResultIDs = append(task.ResultIDs, id) }); err != nil {
 		return err
@@ -36,19 +35,26 @@ func (a *Archive) PrepareForget(userID string) error {
 	return err
 }
 
-// isLeaving reports whether the account of one of the users is just being deleted.
-func (a *Archive) isLeaving(users []string) bool {
+func (a *Archive) expectLeaving(userID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(a.leaving, func(_ string, until time.Time) bool { return now.After(until) })
+	a.leaving[userID] = now.Add(leavingTime)
+}
+
+var errLeaving = errors.New("a player's account is being deleted")
+
+// checkLeaving fails with errLeaving while the account of one of the users is just being deleted.
+func (a *Archive) checkLeaving(users []string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, id := range users {
-		if until, leaving := a.leaving[id]; leaving {
-			if time.Now().Before(until) {
-				return true
-			}
-			delete(a.leaving, id)
+		if until, leaving := a.leaving[id]; leaving && time.Now().Before(until) {
+			return errLeaving
 		}
 	}
-	return false
+	return nil
 }
 
 // FinishForget pseudonymises what PrepareForget has noted, after the account was deleted. What fails is done by the next Sweep.
@@ -85,8 +91,12 @@ func (a *Archive) runForget(o object) error {
 func (a *Archive) sweepForgotten() error {
 	return a.list(systemUser, forgetCollection, func(o object) error {
 		var task forgetTask
-		if err := json.Unmarshal([]byte(o.value), &task); err != nil || time.Since(time.UnixMilli(task.UnixMs)) < 2*leavingTime {
-			return err
+		if err := json.Unmarshal([]byte(o.value), &task); err != nil {
+			a.config.Logger.Error("unreadable task for user %s: %v", o.key, err)
+			return nil
+		}
+		if time.Since(time.UnixMilli(task.UnixMs)) < 2*leavingTime {
+			return nil
 		}
 		users, err := a.alive([]string{task.UserID})
 		if err != nil {

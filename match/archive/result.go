@@ -90,20 +90,19 @@ func (p *PlayerResult) forget() {
 	p.UserID, p.Name, p.Deleted = "", deletedName, true
 }
 
-// newResult is the result of a table whose match is over. All of it follows from the record, but for who sat there.
+// newResult is the result of a table whose match is over. All of it follows from the record, but for who sat there. Of a record that cannot be
+// read there is an error, and a result all the same: who sat there, and that it counts for nothing.
 func newResult(t *Table) (*Result, error) {
-	sum, err := domain.Summarize(t.Record)
-	if err != nil {
-		return nil, fmt.Errorf("the record of table %s: %w", t.ID, err)
-	}
-	digest := sha256.Sum256(t.Record)
+	sum, err := summarize(t)
 	r := &Result{
 		ResultID: t.ID, TableID: t.ID, MatchID: t.MatchID, Preset: t.Preset, Rules: t.Rules, Ranked: t.Ranked,
-		Counted: t.Counts && t.State != Aborted && t.State != Stopped, Incarnation: t.Incarnation,
+		Counted: t.Counts && t.State != Aborted && t.State != Stopped && err == nil, Incarnation: t.Incarnation,
 		StartedUnixMs: t.StartedUnixMs, EndedUnixMs: t.SavedUnixMs, DurationMs: sum.DurationMs, Winners: []int{},
-		RecordSHA256: hex.EncodeToString(digest[:]), RecordBytes: len(t.Record), RecordKey: recordKey(t.SavedUnixMs, t.ID),
+		RecordSHA256: digest(t.Record), RecordBytes: len(t.Record), RecordKey: recordKey(t.SavedUnixMs, t.ID),
 	}
 	switch {
+	case err != nil:
+		r.Reason = internalError
 	case t.State == Stopped:
 		r.Reason = stoppedByOperator
 	case sum.HasEnded && t.State != Aborted:
@@ -115,7 +114,25 @@ func newResult(t *Table) (*Result, error) {
 	}
 	r.readDeck(&sum)
 	r.readPlayers(t.Seats, &sum)
-	return r, nil
+	return r, err
+}
+
+func digest(record []byte) string {
+	sum := sha256.Sum256(record)
+	return hex.EncodeToString(sum[:])
+}
+
+// summarize is what a record says of its match. Of one that cannot be read, which may even panic, it is nothing about each seat.
+func summarize(t *Table) (sum domain.Summary, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v", cause)
+		}
+		if err != nil {
+			sum, err = domain.Summary{Seats: make([]domain.SeatSummary, len(t.Seats))}, fmt.Errorf("the record of table %s: %w", t.ID, err)
+		}
+	}()
+	return domain.Summarize(t.Record)
 }
 
 func (r *Result) readDeck(sum *domain.Summary) {

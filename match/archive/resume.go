@@ -3,6 +3,7 @@ package archive
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -52,6 +53,10 @@ func (a *Archive) Claim(tableID, userID string) (*Table, error) {
 	if a.isDraining() {
 		return nil, ErrDraining
 	}
+	if !a.beginClaim(tableID) {
+		return nil, &ElsewhereError{}
+	}
+	defer a.endClaim(tableID)
 	c, version, err := a.readCheckpoint(tableID)
 	if err != nil {
 		return nil, err
@@ -69,24 +74,54 @@ func (a *Archive) Claim(tableID, userID string) (*Table, error) {
 	if c.Table.State.over() {
 		return nil, ErrOver
 	}
-	if c.Table.State != Suspended {
-		alive, err := a.isAlive(c.Owner)
-		if err != nil {
-			return nil, err
-		}
-		if alive {
-			return nil, &ElsewhereError{c.Table.MatchID}
-		}
+	if err := a.mayTake(c); err != nil {
+		return nil, err
 	}
-	return a.adopt(c, version)
+	return a.adopt(c, version, Running)
 }
 
-// adopt makes this process the owner of a checkpoint, if nobody has touched it since it was read.
-func (a *Archive) adopt(c *checkpoint, version string) (*Table, error) {
+// mayTake fails with an *ElsewhereError while a table may still be played.
+func (a *Archive) mayTake(c *checkpoint) error {
+	if a.has(c.Table.ID) {
+		return &ElsewhereError{} // perhaps just being suspended, which is not stored yet
+	}
+	if c.Table.State == Suspended || c.Owner.Boot == a.boot { // what is ours and not here was taken by a call whose answer was lost
+		return nil
+	}
+	alive, err := a.isAlive(c.Owner)
+	if err == nil && alive {
+		err = &ElsewhereError{c.Table.MatchID}
+	}
+	return err
+}
+
+// beginClaim keeps two goroutines of this process from taking the same table; false if another one is at it.
+func (a *Archive) beginClaim(tableID string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.claims[tableID] {
+		return false
+	}
+	a.claims[tableID] = true
+	return true
+}
+
+func (a *Archive) endClaim(tableID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.claims, tableID)
+}
+
+// adopt makes this process the owner of a checkpoint, if nobody has touched it since it was read. What is over is settled.
+func (a *Archive) adopt(c *checkpoint, version string, state State) (*Table, error) {
 	c.Owner = a.owner()
 	c.Serial++
-	c.Table.Incarnation++
-	c.Table.State, c.Table.MatchID = Running, ""
+	if !c.Table.State.over() {
+		c.Table.Incarnation++
+	}
+	if c.Table.State = state; state == Running {
+		c.Table.MatchID = ""
+	}
 	ctx, cancel := callContext()
 	defer cancel()
 	acks, err := a.nk().StorageWrite(ctx, []*runtime.StorageWrite{a.tableWrite(*c, version)})
@@ -98,8 +133,10 @@ func (a *Archive) adopt(c *checkpoint, version string) (*Table, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.entries[c.Table.ID] = &entry{
-		id: c.Table.ID, latest: c.Table, serial: c.Serial, version: acks[0].Version, hasSeats: true,
+	e := &entry{id: c.Table.ID, latest: c.Table, serial: c.Serial, version: acks[0].Version, hasSeats: true}
+	a.entries[e.id] = e
+	if state.over() {
+		a.putLocked(e, c.Table)
 	}
 	return &c.Table, nil
 }
@@ -151,7 +188,8 @@ func (a *Archive) isDraining() bool {
 func (a *Archive) has(tableID string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.entries[tableID] != nil
+	e := a.entries[tableID]
+	return e != nil && !e.lost
 }
 
 // Pending reports whether a table's result is on its way to storage.
@@ -162,48 +200,63 @@ func (a *Archive) Pending(tableID string) bool {
 	return e != nil && e.latest.State.over()
 }
 
+const (
+	// sweepFailures is with how many failures in a row a sweep gives up: then it is not the tables.
+	sweepFailures = 3
+	// sweepMost is with how many results in the queue a sweep leaves the rest to the next one.
+	sweepMost = 1_000
+)
+
 // Sweep puts right what other processes have left: it finishes settlements, ends the matches to which nobody has come back in time, and deletes
 // records that are old enough. Several processes may sweep at once.
 func (a *Archive) Sweep() error {
+	var failed []error
+	row := 0
 	err := a.list(systemUser, tablesCollection, func(o object) error {
-		if a.has(o.key) {
-			return nil
+		err := a.sweepTable(o)
+		if err == nil {
+			row = 0
+		} else {
+			failed = append(failed, fmt.Errorf("table %s: %w", o.key, err))
+			row++
 		}
-		c, err := decodeCheckpoint(o.value)
-		if err != nil {
-			a.config.Logger.Error("table %s: %v", o.key, err)
-			return nil
+		if row == sweepFailures || len(failed) == 10*sweepFailures || a.Backlog() >= sweepMost {
+			return errEnough
 		}
-		return a.sweepTable(c, o.version)
+		return nil
 	})
-	return errors.Join(err, a.sweepForgotten(), a.sweepRecords())
+	return errors.Join(err, errors.Join(failed...), a.sweepForgotten(), a.sweepRecords())
 }
 
-func (a *Archive) sweepTable(c *checkpoint, version string) error {
-	if c.Table.State != Suspended {
-		if alive, err := a.isAlive(c.Owner); err != nil || alive {
-			return err
-		}
+func (a *Archive) sweepTable(o object) error {
+	if !a.beginClaim(o.key) {
+		return nil
 	}
-	before := c.Table
-	if !before.State.over() {
-		if time.Since(time.UnixMilli(before.SavedUnixMs)) < a.config.ResumeWithin {
-			return nil
-		}
-		before.State = Abandoned
-		before.Incarnation++
+	defer a.endClaim(o.key)
+	c, err := decodeCheckpoint(o.value)
+	if err != nil {
+		a.config.Logger.Error("table %s: %v", o.key, err)
+		return nil
 	}
-	t, err := a.adopt(c, version)
+	err = a.mayTake(c)
+	if err == nil {
+		state := c.Table.State
+		if !state.over() {
+			if time.Since(time.UnixMilli(c.Table.SavedUnixMs)) < a.config.ResumeWithin {
+				return nil
+			}
+			state = Abandoned
+		}
+		_, err = a.adopt(c, o.version, state)
+	}
 	var elsewhere *ElsewhereError
 	if errors.As(err, &elsewhere) {
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		a.config.Logger.Info("table %s: settling what another process has left", o.key)
 	}
-	a.config.Logger.Info("table %s: settling what another process has left", t.ID)
-	a.Put(before, nil)
-	return nil
+	return err
 }
 
 // node is until when a process is surely alive.
@@ -219,21 +272,39 @@ const (
 	LeaseEvery = 10 * time.Second
 )
 
-// Lease says that this process is alive, so that no other takes its tables over.
+// Lease says that this process is alive, so that no other takes its tables over. If it has not said so for too long, it looks whether they are still its
+// own.
 func (a *Archive) Lease() error {
 	ctx, cancel := callContext()
 	defer cancel()
-	value := encode(node{Boot: a.boot, UntilUnixMs: time.Now().Add(leaseTime).UnixMilli()})
+	until := time.Now().Add(leaseTime)
+	value := encode(node{Boot: a.boot, UntilUnixMs: until.UnixMilli()})
 	_, err := a.nk().StorageWrite(ctx, []*runtime.StorageWrite{{Collection: nodesCollection, Key: a.config.Node, Value: value}})
+	if err == nil {
+		a.renewed(until)
+	}
 	return err
 }
 
-// isAlive reports whether the process that owns a table may still play it. Of two processes with the same node's name the older one is gone:
+// renewed notes the lease. After a gap every table is stored anew, which fails if another process has it.
+func (a *Archive) renewed(until time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	late := !a.leased.IsZero() && time.Now().Round(0).After(a.leased.Round(0)) // by the calendar: it runs on while a machine sleeps
+	a.leased = until
+	if !late {
+		return
+	}
+	for _, e := range a.entries {
+		if e.latest.State == Running && !e.isDirty() {
+			a.putLocked(e, e.latest)
+		}
+	}
+}
+
+// isAlive reports whether another process that owns a table may still play it. Of two processes with the same node's name the older one is gone:
 // the name is part of every match id, and Nakama needs it to be unique.
 func (a *Archive) isAlive(o owner) (bool, error) {
-	if o.Boot == a.boot {
-		return a.config.Node == o.Node, nil
-	}
 	if o.Node == a.config.Node {
 		return false, nil
 	}
@@ -243,9 +314,7 @@ func (a *Archive) isAlive(o owner) (bool, error) {
 	if err != nil || len(objects) == 0 {
 		return false, err
 	}
-	var n node
-	if err := json.Unmarshal([]byte(objects[0].Value), &n); err != nil {
-		return false, err
-	}
-	return n.Boot == o.Boot && time.Now().UnixMilli() < n.UntilUnixMs, nil
+	var n node // one that cannot be read is soon written anew, if its process is alive
+	readable := json.Unmarshal([]byte(objects[0].Value), &n) == nil
+	return readable && n.Boot == o.Boot && time.Now().UnixMilli() < n.UntilUnixMs, nil
 }

@@ -13,18 +13,6 @@ import (
 // the players ended at the same moment.
 const settleTries = 8
 
-// settleFinished settles what is due until nothing is.
-func (a *Archive) settleFinished() {
-	for {
-		batch := a.take(1, true)
-		if len(batch) == 0 {
-			return
-		}
-		w := a.begin(batch[0])
-		a.settleOne(w)
-	}
-}
-
 func (a *Archive) settleOne(w work) {
 	defer a.rescue([]work{w})
 	err := a.settle(&w)
@@ -43,34 +31,68 @@ var errLost = errors.New("another process has the table")
 // histories are one transaction, which fails if the result is there already. The leaderboards follow, and only then the table is
 // forgotten, so that whoever finds it after a crash goes on with what is left.
 func (a *Archive) settle(w *work) error {
-	var users map[string]string
-	for try := 1; ; try++ {
-		s, err := a.readSettlement(w)
-		if err != nil {
-			return err
-		}
-		users = s.alive
-		if s.over {
-			break
-		}
-		err = a.commit(w, s)
-		if err == nil {
-			a.count(func(c *Counters) { c.Results++ })
-			break
-		}
-		if !isConflict(err) || try == settleTries {
-			return err
-		}
-		if err := a.renewVersion(w); err != nil {
-			return err
-		}
+	users, err := a.commitOnce(w)
+	if err != nil {
+		return err
 	}
+	a.mu.Lock()
+	a.answerLocked(w.entry, w.handed)
+	a.mu.Unlock()
 	for userID, username := range users {
 		if err := a.publish(userID, username); err != nil {
 			return fmt.Errorf("leaderboards of user %s: %w", userID, err)
 		}
 	}
+	if err := a.forgetLeavers(w); err != nil {
+		return err
+	}
 	return a.clear(w.table.ID, users)
+}
+
+// commitOnce sees to it that the result is stored, by whomever, and returns the usernames of the players who exist.
+func (a *Archive) commitOnce(w *work) (map[string]string, error) {
+	for try := 1; ; try++ {
+		s, err := a.readSettlement(w)
+		if err != nil {
+			return nil, err
+		}
+		if s.over {
+			return s.alive, nil
+		}
+		err = a.commit(w, s)
+		if err == nil {
+			a.count(func(c *Counters) { c.Results++ })
+			return s.alive, nil
+		}
+		if !isConflict(err) || try == settleTries {
+			return nil, err
+		}
+		if err := a.renewVersion(w); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// forgetLeavers takes those out of the result whose accounts were deleted while it was written. Deletions that had begun before know nothing
+// of it, those that begin from now on find it.
+func (a *Archive) forgetLeavers(w *work) error {
+	users := w.table.humans()
+	if err := a.checkLeaving(users); err != nil {
+		return err
+	}
+	alive, err := a.alive(users)
+	if err != nil {
+		return err
+	}
+	for _, userID := range users {
+		if _, exists := alive[userID]; exists {
+			continue
+		}
+		if err := a.pseudonymise(w.table.ID, userID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // settlement is what a settlement begins with.
@@ -87,8 +109,8 @@ func (a *Archive) readSettlement(w *work) (*settlement, error) {
 	for _, userID := range t.humans() {
 		reads = append(reads, &runtime.StorageRead{Collection: statsCollection, Key: statsKey, UserID: userID})
 	}
-	if a.isLeaving(t.humans()) {
-		return nil, errors.New("a player's account is being deleted")
+	if err := a.checkLeaving(t.humans()); err != nil {
+		return nil, err
 	}
 	alive, err := a.alive(t.humans())
 	if err != nil {
@@ -114,6 +136,9 @@ func (s *settlement) read(t *Table, objects []*api.StorageObject) error {
 	for _, o := range objects {
 		if o.Collection == resultsCollection {
 			s.over = true
+			if err := checkOwn(t, o.Value); err != nil {
+				return err
+			}
 			continue
 		}
 		seat, ok := t.SeatOf(o.UserId)
@@ -129,12 +154,24 @@ func (s *settlement) read(t *Table, objects []*api.StorageObject) error {
 	return nil
 }
 
+// checkOwn fails with errLost if a result is of another end of the match than ours: another process had taken the table over.
+func checkOwn(t *Table, value string) error {
+	var r Result
+	if err := json.Unmarshal([]byte(value), &r); err != nil {
+		return fmt.Errorf("unreadable result %s: %w", t.ID, err)
+	}
+	if t.State != settled && r.RecordSHA256 != digest(t.Record) {
+		return errLost
+	}
+	return nil
+}
+
 // commit is the transaction.
 func (a *Archive) commit(w *work, s *settlement) error {
 	t := &w.table
 	r, err := newResult(t)
 	if err != nil {
-		return err
+		a.config.Logger.Error("%v", err)
 	}
 	if r.isRated() {
 		r.rate(s.stats)

@@ -12,6 +12,8 @@ import (
 const (
 	firstBackoff = 100 * time.Millisecond
 	longBackoff  = 15 * time.Second
+	// drainBackoff is the longest at shutdown, when there is no time to be patient.
+	drainBackoff = 250 * time.Millisecond
 	// shownErrors is how often in a row an entry fails before its error is worth an operator's attention.
 	shownErrors = 3
 )
@@ -22,11 +24,13 @@ type entry struct {
 	id       string
 	latest   Table
 	handed   uint64 // how often it was handed over
+	begun    uint64 // the newest of these that a worker has taken
 	stored   uint64 // the newest of these that is stored
 	serial   uint64 // of the newest write that was tried
 	version  string // of the checkpoint in storage; "*": there is none
 	hasSeats bool   // its players' way back is stored
 	busy     bool   // a worker has it
+	lost     bool   // another process has the table: nothing more is taken until the match here has stopped
 	failures int    // in a row
 	lastErr  error
 	since    time.Time // since when it waits to be stored
@@ -43,120 +47,65 @@ type waiter struct {
 func (e *entry) isDirty() bool { return e.handed > e.stored }
 
 // Put hands over a table's newest state, which replaces those before it that are not stored yet. done, if not nil, is called from another goroutine
-// when this state or a newer one is stored; it must not block. Put does not wait for the database.
+// when this state or a newer one is stored; it must not block. Of states that were replaced before a worker came to them only the newest one's is called, and
+// none when another process has taken the table over. Put does not wait for the database.
 func (a *Archive) Put(t Table, done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	e := a.entryLocked(t.ID)
-	if e.latest.State.over() {
-		return // nothing follows the end
+	e := a.entries[t.ID]
+	if e == nil {
+		e = &entry{id: t.ID, version: "*"}
+		a.entries[t.ID] = e
 	}
+	if e.lost || e.latest.State.over() || e.latest.State == Suspended && t.State == Running {
+		return // nothing follows the end, and a suspended table has to be claimed first
+	}
+	a.putLocked(e, t)
+	if done != nil {
+		if last := len(e.waiting) - 1; last >= 0 && e.waiting[last].handed > e.begun {
+			e.waiting = e.waiting[:last]
+		}
+		e.waiting = append(e.waiting, waiter{e.handed, done})
+	}
+}
+
+func (a *Archive) putLocked(e *entry, t Table) {
 	now := time.Now()
-	if !e.isDirty() {
-		e.since, e.due = now, now.Add(a.config.Every)
-	}
-	if a.draining || t.State != Running {
-		e.due = now
-	}
+	wasDirty := e.isDirty()
 	e.latest = t
 	e.handed++
-	if done != nil {
-		e.waiting = append(e.waiting, waiter{e.handed, done})
+	if !wasDirty {
+		e.since = now
+		a.dateLocked(e, now)
+	} else if t.State != Running && e.failures == 0 {
+		e.due = now
 	}
 	a.scheduleLocked(e)
 }
 
-func (a *Archive) entryLocked(id string) *entry {
-	e := a.entries[id]
-	if e == nil {
-		e = &entry{id: id, version: "*"}
-		a.entries[id] = e
-	}
-	return e
-}
-
-// scheduleLocked sees to it that a worker comes to a dirty entry when it is due.
-func (a *Archive) scheduleLocked(e *entry) {
-	if e.busy || !e.isDirty() {
-		return
-	}
-	if wait := time.Until(e.due); wait > 0 {
-		a.wakeLocked(e.due, wait)
-		return
-	}
-	switch over := e.latest.State.over(); {
-	case over && a.settling < settlers:
-		a.settling++
-		go a.settleFinished()
-	case !over && !a.writing:
-		a.writing = true
-		go a.writeCheckpoints()
+// dateLocked says when an entry is due that has not failed. Those that may wait are due together, so that they are written together.
+func (a *Archive) dateLocked(e *entry, now time.Time) {
+	e.due = now
+	if every := a.config.Every; every > 0 && !a.draining && e.latest.State == Running {
+		e.due = a.start.Add((now.Sub(a.start) + every).Truncate(max(every/8, time.Millisecond)))
 	}
 }
 
-// wakeLocked sets the one timer, unless it goes off before.
-func (a *Archive) wakeLocked(at time.Time, wait time.Duration) {
+// Suspend says that a table's match has stopped. If it was running it has done so without a word, and is handed over as it was handed over last. It does
+// nothing if the table is in another incarnation by now.
+func (a *Archive) Suspend(tableID string, incarnation uint32) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := a.entries[tableID]
 	switch {
-	case a.timer == nil:
-		a.timer = time.AfterFunc(wait, a.wake)
-	case a.wakeAt.IsZero() || at.Before(a.wakeAt):
-		a.timer.Reset(wait)
-	default:
-		return
+	case e == nil || e.latest.Incarnation != incarnation:
+	case e.lost:
+		a.dropLocked(e)
+	case e.latest.State == Running:
+		t := e.latest
+		t.State = Suspended
+		a.putLocked(e, t)
 	}
-	a.wakeAt = at
-}
-
-// wake looks for everything that is due.
-func (a *Archive) wake() {
-	defer a.guard("")
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.wakeAt = time.Time{}
-	for _, e := range a.entries {
-		a.scheduleLocked(e)
-	}
-}
-
-// take gives a worker entries that are due, at most so many. Without any the worker is to end.
-func (a *Archive) take(most int, finished bool) []*entry {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	now := time.Now()
-	var taken []*entry
-	for _, e := range a.entries {
-		if !e.busy && e.isDirty() && !e.due.After(now) && e.latest.State.over() == finished {
-			e.busy = true
-			if taken = append(taken, e); len(taken) == most {
-				break
-			}
-		}
-	}
-	if len(taken) == 0 { // under the same lock, so that no Put is missed
-		if finished {
-			a.settling--
-		} else {
-			a.writing = false
-		}
-	}
-	return taken
-}
-
-// work is what a worker wants to store of an entry. It is a copy: the entry may change meanwhile.
-type work struct {
-	*entry
-	table   Table
-	handed  uint64
-	serial  uint64
-	version string
-	tried   int // how often in vain
-}
-
-func (a *Archive) begin(e *entry) work {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	e.serial++
-	return work{entry: e, table: e.latest, handed: e.handed, serial: e.serial, version: e.version, tried: e.failures}
 }
 
 // finish notes what came of it. A state that was handed over meanwhile is due like any other.
@@ -175,12 +124,13 @@ func (a *Archive) finish(w work, version string, err error) {
 	}
 	e.failures, e.lastErr = 0, nil
 	e.version, e.stored, e.hasSeats = version, w.handed, true
-	if e.since, e.due = now, now.Add(a.config.Every); a.draining || e.latest.State != Running {
-		e.due = now
+	if e.isDirty() {
+		e.since = now
+		a.dateLocked(e, now)
 	}
-	a.answerLocked(e)
+	a.answerLocked(e, w.handed)
 	if w.table.State.over() || w.table.State == Suspended && !e.isDirty() {
-		delete(a.entries, e.id)
+		a.dropLocked(e)
 	}
 	a.emptyLocked()
 }
@@ -189,29 +139,115 @@ func (a *Archive) failedLocked(e *entry, err error, now time.Time) {
 	e.failures++
 	e.lastErr = err
 	a.stats.Failures++
-	backoff := min(longBackoff, firstBackoff<<min(e.failures-1, 10))
+	a.gatherLocked(e)
+	longest := longBackoff
+	if a.draining {
+		longest = drainBackoff
+	}
+	backoff := min(longest, firstBackoff<<min(e.failures-1, 10))
 	e.due = now.Add(backoff/2 + rand.N(backoff))
 	if e.failures == shownErrors {
 		a.config.Logger.Warn("table %s: cannot be stored, tried %d times: %v", e.id, e.failures, err)
 	}
 }
 
-// answerLocked tells those who wait for what is stored now.
-func (a *Archive) answerLocked(e *entry) {
+// gatherLocked lets only the newest of those wait who wait for something that no worker has.
+func (a *Archive) gatherLocked(e *entry) {
+	if n := len(e.waiting); n > 1 {
+		e.waiting = append(e.waiting[:0:0], e.waiting[n-1])
+	}
+}
+
+// retry lets an entry be tried again soon, with the version that it really has.
+func (a *Archive) retry(w work, version string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := w.entry
+	e.version, e.busy, e.due = version, false, time.Now().Add(rand.N(firstBackoff))
+	a.scheduleLocked(e)
+}
+
+// separate lets each of those that could not be stored together be tried on its own.
+func (a *Archive) separate(works []work, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stats.Failures++
+	now := time.Now()
+	for _, w := range works {
+		e := w.entry
+		e.busy, e.failures, e.lastErr, e.due = false, max(1, e.failures), err, now
+		a.scheduleLocked(e)
+	}
+}
+
+// answerLocked tells those who wait for a state up to this one.
+func (a *Archive) answerLocked(e *entry, stored uint64) {
 	rest := e.waiting[:0]
 	for _, w := range e.waiting {
-		if w.handed > e.stored {
+		if w.handed > stored {
 			rest = append(rest, w)
 			continue
 		}
 		go a.answer(e.id, w.done)
 	}
+	clear(e.waiting[len(rest):])
 	e.waiting = rest
 }
 
 func (a *Archive) answer(id string, done func()) {
 	defer a.guard(id)
 	done()
+}
+
+func (a *Archive) dropLocked(e *entry) {
+	if a.entries[e.id] == e { // it may have been claimed anew meanwhile
+		delete(a.entries, e.id)
+	}
+}
+
+// lose gives up a table that another process has.
+func (a *Archive) lose(e *entry) {
+	a.mu.Lock()
+	e.busy, e.stored, e.waiting = false, e.handed, nil
+	if e.lost = !e.latest.State.over(); !e.lost { // nothing follows the end
+		a.dropLocked(e)
+	}
+	a.emptyLocked()
+	a.mu.Unlock()
+	a.config.Superseded(e.id)
+}
+
+// Drain stores what waits without waiting for company, and returns when all of it is stored, or with an error that says how much is not
+// when ctx is done.
+func (a *Archive) Drain(ctx context.Context) error {
+	select {
+	case <-a.beginDrain():
+		return nil
+	case <-ctx.Done():
+		return errors.Join(ErrNotDrained, context.Cause(ctx))
+	}
+}
+
+// beginDrain returns what is closed when all is stored.
+func (a *Archive) beginDrain() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.draining {
+		a.draining = true
+		now := time.Now()
+		for _, e := range a.entries {
+			if e.due.After(now) {
+				e.due = now
+			}
+			a.scheduleLocked(e)
+		}
+	}
+	if a.idle == nil {
+		a.idle = make(chan struct{})
+	}
+	idle := a.idle
+	a.emptyLocked()
+	return idle
 }
 
 // emptyLocked tells those who drain that nothing waits any more.
@@ -226,42 +262,6 @@ func (a *Archive) emptyLocked() {
 	}
 	close(a.idle)
 	a.idle = nil
-}
-
-// lose forgets a table that another process has.
-func (a *Archive) lose(e *entry) {
-	a.mu.Lock()
-	e.busy, e.stored = false, e.handed
-	a.answerLocked(e)
-	delete(a.entries, e.id)
-	a.emptyLocked()
-	a.mu.Unlock()
-	a.config.Superseded(e.id)
-}
-
-// Drain stores what waits without waiting for company, and returns when all of it is stored, or with an error that says how much is not
-// when ctx is done.
-func (a *Archive) Drain(ctx context.Context) error {
-	a.mu.Lock()
-	a.draining = true
-	for _, e := range a.entries {
-		if e.failures == 0 {
-			e.due = time.Time{}
-		}
-		a.scheduleLocked(e)
-	}
-	if a.idle == nil {
-		a.idle = make(chan struct{})
-	}
-	idle := a.idle
-	a.emptyLocked()
-	a.mu.Unlock()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		return errors.Join(ErrNotDrained, context.Cause(ctx))
-	}
 }
 
 // ErrNotDrained is Drain's error when time ran out.

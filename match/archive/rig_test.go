@@ -1,0 +1,456 @@
+package archive_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/heroiclabs/nakama-common/api"
+	"github.com/heroiclabs/nakama-common/runtime"
+
+	"set3d/domain"
+	"set3d/local"
+	"set3d/match/archive"
+)
+
+// cluster is a database, as the local host imitates Nakama's, that several processes share.
+type cluster struct {
+	t     testing.TB
+	nk    runtime.NakamaModule
+	users []string // by seat
+	names []string
+}
+
+func newCluster(t testing.TB, players int) *cluster {
+	t.Helper()
+	c := &cluster{t: t}
+	database, err := local.OpenDatabase("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := local.New(local.Config{Database: database, Logger: &log{}}, func(_ context.Context, _ runtime.Logger, _ *sql.DB, nk runtime.NakamaModule, _ runtime.Initializer) error {
+		c.nk = nk
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Kill)
+	for i := range players {
+		name := fmt.Sprintf("player%d", i)
+		c.users, c.names = append(c.users, c.user(name)), append(c.names, name)
+	}
+	admin := archive.New(archive.Config{Nakama: c.nk, Logger: &log{}})
+	if err := admin.CreateLeaderboards(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *cluster) user(name string) string {
+	c.t.Helper()
+	id, _, _, err := c.nk.AuthenticateDevice(context.Background(), "device-of-"+name, name, true)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return id
+}
+
+// process is an archive with its own connection to the database.
+type process struct {
+	*archive.Archive
+	t    testing.TB
+	link *link
+	log  *log
+	told int // claims that are stored, as it believes
+
+	mu       sync.Mutex
+	lost     []string // tables that other processes have taken over
+	panicked int
+}
+
+func (c *cluster) process(node string, change ...func(*archive.Config)) *process {
+	p := &process{t: c.t, link: &link{NakamaModule: c.nk}, log: &log{}}
+	config := archive.Config{
+		Nakama: p.link, Logger: p.log, Node: node, ResumeWithin: time.Hour,
+		Superseded: func(id string) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.lost = append(p.lost, id)
+		},
+		Panicked: func(any, string) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.panicked++
+		},
+	}
+	for _, f := range change {
+		f(&config)
+	}
+	p.Archive = archive.New(config)
+	return p
+}
+
+func (p *process) losses() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.lost...)
+}
+
+func (p *process) panics() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.panicked
+}
+
+// waitStored waits until nothing waits to be stored.
+func (p *process) waitStored() {
+	p.t.Helper()
+	eventually(p.t, func() bool { return p.Counters().Waiting == 0 }, func() any { return p.Queue(10) })
+}
+
+func eventually(t testing.TB, ok func() bool, why ...func() any) {
+	t.Helper()
+	for deadline := time.Now().Add(60 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			for _, f := range why {
+				t.Logf("%+v", f())
+			}
+			t.Fatal("it does not come to that")
+		}
+	}
+}
+
+// link is a process's connection to the database.
+type link struct {
+	runtime.NakamaModule
+
+	mu     sync.Mutex
+	calls  int
+	before func(call) error // may block; what it returns is the call's error, and the call is not made
+	after  func(call) error // the call is made, and fails all the same
+}
+
+type call struct {
+	n    int    // from 1
+	op   string // "read", "write", "multi", "delete", "list", "users", "board"
+	keys string // collection/key of all of them
+}
+
+func (l *link) set(before, after func(call) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls, l.before, l.after = 0, before, after
+}
+
+func (l *link) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.calls
+}
+
+var errDead = errors.New("the database is gone")
+
+// dieAt lets the n-th call from now and all that follow fail. taken says that the n-th takes effect, only its answer is lost.
+func (l *link) dieAt(n int, taken bool) {
+	if !taken {
+		l.set(func(c call) error { return unless(c.n < n) }, nil)
+		return
+	}
+	l.set(func(c call) error { return unless(c.n <= n) }, func(c call) error { return unless(c.n < n) })
+}
+
+func unless(ok bool) error {
+	if ok {
+		return nil
+	}
+	return errDead
+}
+
+func do[T any](l *link, op, keys string, f func() (T, error)) (T, error) {
+	l.mu.Lock()
+	l.calls++
+	c, before, after := call{l.calls, op, keys}, l.before, l.after
+	l.mu.Unlock()
+	var none T
+	if before != nil {
+		if err := before(c); err != nil {
+			return none, err
+		}
+	}
+	v, err := f()
+	if err == nil && after != nil {
+		err = after(c)
+	}
+	if err != nil {
+		return none, err
+	}
+	return v, nil
+}
+
+func (l *link) StorageRead(ctx context.Context, reads []*runtime.StorageRead) ([]*api.StorageObject, error) {
+	keys := ""
+	for _, r := range reads {
+		keys += r.Collection + "/" + r.Key + " "
+	}
+	return do(l, "read", keys, func() ([]*api.StorageObject, error) { return l.NakamaModule.StorageRead(ctx, reads) })
+}
+
+func keysOf(writes []*runtime.StorageWrite) string {
+	keys := ""
+	for _, w := range writes {
+		keys += w.Collection + "/" + w.Key + " "
+	}
+	return keys
+}
+
+func (l *link) StorageWrite(ctx context.Context, writes []*runtime.StorageWrite) ([]*api.StorageObjectAck, error) {
+	return do(l, "write", keysOf(writes), func() ([]*api.StorageObjectAck, error) { return l.NakamaModule.StorageWrite(ctx, writes) })
+}
+
+func (l *link) MultiUpdate(ctx context.Context, accounts []*runtime.AccountUpdate, writes []*runtime.StorageWrite, deletes []*runtime.StorageDelete, wallets []*runtime.WalletUpdate, ledger bool) ([]*api.StorageObjectAck, []*runtime.WalletUpdateResult, error) {
+	acks, err := do(l, "multi", keysOf(writes), func() ([]*api.StorageObjectAck, error) {
+		acks, _, err := l.NakamaModule.MultiUpdate(ctx, accounts, writes, deletes, wallets, ledger)
+		return acks, err
+	})
+	return acks, nil, err
+}
+
+func (l *link) StorageDelete(ctx context.Context, deletes []*runtime.StorageDelete) error {
+	keys := ""
+	for _, d := range deletes {
+		keys += d.Collection + "/" + d.Key + " "
+	}
+	_, err := do(l, "delete", keys, func() (any, error) { return nil, l.NakamaModule.StorageDelete(ctx, deletes) })
+	return err
+}
+
+func (l *link) StorageList(ctx context.Context, caller, user, collection string, limit int, cursor string) ([]*api.StorageObject, string, error) {
+	next := ""
+	found, err := do(l, "list", collection, func() (found []*api.StorageObject, err error) {
+		found, next, err = l.NakamaModule.StorageList(ctx, caller, user, collection, limit, cursor)
+		return found, err
+	})
+	return found, next, err
+}
+
+func (l *link) UsersGetId(ctx context.Context, ids, facebook []string) ([]*api.User, error) {
+	return do(l, "users", "", func() ([]*api.User, error) { return l.NakamaModule.UsersGetId(ctx, ids, facebook) })
+}
+
+func (l *link) LeaderboardRecordWrite(ctx context.Context, id, owner, name string, score, subscore int64, metadata map[string]any, override *int) (*api.LeaderboardRecord, error) {
+	return do(l, "board", id, func() (*api.LeaderboardRecord, error) {
+		return l.NakamaModule.LeaderboardRecordWrite(ctx, id, owner, name, score, subscore, metadata, override)
+	})
+}
+
+func (l *link) LeaderboardRecordDelete(ctx context.Context, id, owner string) error {
+	_, err := do(l, "board", id, func() (any, error) { return nil, l.NakamaModule.LeaderboardRecordDelete(ctx, id, owner) })
+	return err
+}
+
+// game is a match as a table plays it.
+type game struct {
+	t       testing.TB
+	session *domain.Session
+	table   archive.Table
+	claims  uint64
+}
+
+// newGame begins a ranked match of all players of the cluster.
+func (c *cluster) newGame(id string) *game {
+	c.t.Helper()
+	g := &game{t: c.t, session: domain.NewSession()}
+	rules := domain.DefaultRules()
+	rules.ValidAnimMs, rules.InvalidAnimMs, rules.RefillAnimMs, rules.ExpandAnimMs = 0, 0, 0, 0
+	var key [32]byte
+	copy(key[:], id)
+	if err := g.session.StartMatch(domain.Setup{Rules: rules, Players: len(c.users), Deck: domain.KeySource(key)}, &domain.Output{}); err != nil {
+		c.t.Fatal(err)
+	}
+	now := time.Now().UnixMilli()
+	g.table = archive.Table{
+		ID: id, MatchID: "match-of-" + id, State: archive.Running, Preset: "standard", Ranked: true, Counts: true,
+		Setup: json.RawMessage(`{"a":1}`), Rules: json.RawMessage(`{"timed":false}`), StartedUnixMs: now,
+	}
+	for i, userID := range c.users {
+		g.table.Seats = append(g.table.Seats, archive.Seat{UserID: userID, Name: c.names[i]})
+	}
+	return g
+}
+
+// goOn is the match of a table that was claimed.
+func (c *cluster) goOn(t *archive.Table) *game {
+	c.t.Helper()
+	session, err := domain.Replay(t.Record, &domain.Output{})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	g := &game{t: c.t, session: session, table: *t, claims: 1_000 * uint64(t.Incarnation)}
+	g.table.MatchID = fmt.Sprintf("match-%d-of-%s", t.Incarnation, t.ID)
+	return g
+}
+
+// claim lets a player take a Set.
+func (g *game) claim(seat int) *game {
+	g.t.Helper()
+	snapshot := g.session.Snapshot()
+	set := domain.FindAllSets(snapshot.Board.AppendCards(nil))[0]
+	g.claims++
+	result := g.session.Apply(g.session.NowMs()+1_000, domain.ClaimSet{
+		Seat: seat, ID: g.claims, Cards: []byte{byte(set[0].ID()), byte(set[1].ID()), byte(set[2].ID())},
+	}, &domain.Output{})
+	if result.Outcome != domain.Applied {
+		g.t.Fatalf("a claim was %v", result)
+	}
+	return g
+}
+
+// end plays to the end, the first players ahead.
+func (g *game) end() *game {
+	g.t.Helper()
+	for i := 0; ; i++ {
+		if _, over := g.session.Ended(); over {
+			return g
+		}
+		g.claim(i % 3 % len(g.table.Seats))
+	}
+}
+
+// state is the table as it is handed over.
+func (g *game) state(s archive.State) archive.Table {
+	t := g.table
+	t.State, t.Record, t.SavedUnixMs = s, g.session.Record(), time.Now().UnixMilli()
+	return t
+}
+
+// log keeps lines.
+type log struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *log) add(level, format string, v ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, level+" "+fmt.Sprintf(format, v...))
+}
+
+func (l *log) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.lines...)
+}
+
+func (l *log) Debug(format string, v ...any)            { l.add("DEBUG", format, v...) }
+func (l *log) Info(format string, v ...any)             { l.add("INFO", format, v...) }
+func (l *log) Warn(format string, v ...any)             { l.add("WARN", format, v...) }
+func (l *log) Error(format string, v ...any)            { l.add("ERROR", format, v...) }
+func (l *log) WithField(string, any) runtime.Logger     { return l }
+func (l *log) WithFields(map[string]any) runtime.Logger { return l }
+func (l *log) Fields() map[string]any                   { return nil }
+
+// stored are the keys of a collection, of one user or ("") of all.
+func (c *cluster) stored(collection, userID string) []string {
+	c.t.Helper()
+	objects, next, err := c.nk.StorageList(context.Background(), "", userID, collection, 1_000, "")
+	if err != nil || next != "" {
+		c.t.Fatal(err, next)
+	}
+	keys := []string{}
+	for _, o := range objects {
+		keys = append(keys, o.Key)
+	}
+	return keys
+}
+
+// score is what a leaderboard shows of a user; -1: nothing.
+func (c *cluster) score(board, userID string) int64 {
+	c.t.Helper()
+	_, own, _, _, err := c.nk.LeaderboardRecordsList(context.Background(), board, []string{userID}, 1, "", 0)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if len(own) == 0 {
+		return -1
+	}
+	return own[0].Score
+}
+
+// read reads one of the system's objects; false if it is not there.
+func (c *cluster) read(collection, key string, into any) bool {
+	c.t.Helper()
+	objects, err := c.nk.StorageRead(context.Background(), []*runtime.StorageRead{{Collection: collection, Key: key}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if len(objects) == 0 {
+		return false
+	}
+	if err := json.Unmarshal([]byte(objects[0].Value), into); err != nil {
+		c.t.Fatal(err)
+	}
+	return true
+}
+
+// wantSettled fails unless so many matches of all players have left exactly what they should.
+func (c *cluster) wantSettled(results ...string) {
+	c.t.Helper()
+	p := c.process("reader")
+	if got := c.stored("set3d_results", ""); fmt.Sprint(got) != fmt.Sprint(sorted(results)) {
+		c.t.Fatalf("results %v, want %v", got, results)
+	}
+	if tables, seats := c.stored("set3d_tables", ""), c.stored("set3d_seats", ""); len(tables)+len(seats) != 0 {
+		c.t.Fatalf("left behind: tables %v, seats %v", tables, seats)
+	}
+	if records := c.stored("set3d_records", ""); len(records) != len(results) {
+		c.t.Fatalf("records %v", records)
+	}
+	var sets, wins, rated [8]int
+	for _, id := range results {
+		r, err := p.Result(id)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		record, err := p.Record(r)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if _, err := domain.Replay(record, &domain.Output{}); err != nil {
+			c.t.Fatalf("the record of %s: %v", id, err)
+		}
+		for i := range r.Players {
+			sets[i] += r.Players[i].Claims - r.Players[i].Wrong
+			if r.Players[i].Rating != nil {
+				rated[i]++
+			}
+		}
+		for _, seat := range r.Winners {
+			wins[seat]++
+		}
+	}
+	for i, userID := range c.users {
+		s, err := p.Stats(userID)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if s.Matches != len(results) || s.Ranked != rated[i] || s.Wins != wins[i] || s.Sets != sets[i] {
+			c.t.Fatalf("player %d has %+v, of %d matches, %d wins, %d Sets, %d rated", i, s, len(results), wins[i], sets[i], rated[i])
+		}
+		if n := len(c.stored("set3d_history", userID)); n != len(results) {
+			c.t.Fatalf("player %d has a history of %d", i, n)
+		}
+		shown := int64(s.Rating())
+		if rated[i] == 0 {
+			shown = -1
+		}
+		if w, n, r := c.score("set3d_wins", userID), c.score("set3d_sets", userID), c.score("set3d_rating", userID); w != int64(s.Wins) || n != int64(s.Sets) || r != shown {
+			c.t.Fatalf("player %d: boards show %d wins, %d Sets, %d, want %+v, %d", i, w, n, r, s, shown)
+		}
+	}
+}
