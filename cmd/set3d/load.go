@@ -29,7 +29,7 @@ server. With --preset or --presets those rules hold; a claim that the server hol
 time it was held.
 
 Every claim must be answered exactly once, which is always watched. --verify checks everything else that a client can know,
-and costs this process several times its work: leave it out of measurements.
+and costs this process about a fifth more of CPU and some memory: leave it out of measurements.
 
 --idle opens tables at which the match has begun and nobody does anything: 80 tables share the sockets of four players.
 --echo drives a module that sends every message back to its whole table: what a frame costs without a game. README.md says

@@ -70,7 +70,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.Uint64Var(&f.seed, "seed", 0, "makes the players think and choose alike in two runs; 0: a new one")
 	flags.StringVar(&f.json, "json", "", "print the result as JSON; --json=FILE writes it there and prints the table")
 	flags.Lookup("json").NoOptDefVal = jsonToOutput
-	flags.BoolVar(&f.verify, "verify", true, "check every message as play does; costs this process much of its time")
+	flags.BoolVar(&f.verify, "verify", true, "check every message as play does; costs this process some time")
 	flags.IntVar(&f.serverPID, "server-pid", 0, "watch CPU and memory of this process, the server's (Linux)")
 	flags.StringVar(&f.metrics, "metrics", "", "watch the server by its Prometheus metrics at this URL")
 }
