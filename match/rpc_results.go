@@ -2,7 +2,6 @@ package match
 
 import (
 	"context"
-	"slices"
 
 	"github.com/heroiclabs/nakama-common/runtime"
 
@@ -145,7 +144,7 @@ func (m *module) historyPage(userID string, limit int, cursor string) (historyRe
 	if err != nil {
 		return historyResponse{}, m.storageFailed(err)
 	}
-	return historyResponse{Results: slices.Concat([]*archive.Result{}, results), Cursor: next}, nil
+	return historyResponse{Results: append([]*archive.Result{}, results...), Cursor: next}, nil // never null
 }
 
 type statsResponse struct {
