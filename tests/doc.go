@@ -9,5 +9,5 @@
 //
 // runs the tests that the first one skipped. Nakama's matchmaker looks every 15 s unless it is configured as in local.yml; the tests wait no longer
 // than 10. With -short there are fewer matches and less noise. The tests are themselves clients: they
-// import the packages client and proto, and no other of this module.
+// import the packages client and proto of this module, and domain to replay records.
 package tests

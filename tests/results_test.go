@@ -325,10 +325,13 @@ func wantRefused(t *testing.T, p *peer, calls []refusedCall) {
 	}
 }
 
-// alone plays a match of one that is over at once, and returns the result's id.
+// alone plays a match of one that is over at once, and returns the result's id. Somebody else has opened the table: a user may open
+// only so many.
 func alone(t *testing.T, on *server, p *peer) string {
 	t.Helper()
-	x := openFor(t, on, client.CreateMatch{Rules: quick(nil)}, p)
+	x := create(t, on, client.CreateMatch{Seats: 1, Rules: quick(nil)}, &peer{user: signIn(t, on)})
+	x.seat(p)
+	p.start()
 	p.forfeit()
 	return x.end(p)
 }
