@@ -90,7 +90,7 @@ A first look, in two terminals:
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(newServeCommand(), newPlayCommand(), newLoadCommand(), newSoakCommand(), newSimulateCommand(), newReplayCommand())
+	root.AddCommand(newServeCommand(), newPlayCommand(), newLoadCommand(), newSoakCommand(), newSimulateCommand(), newCrashCommand(), newReplayCommand())
 	return root
 }
 

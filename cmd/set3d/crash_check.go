@@ -1,0 +1,338 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"set3d/client"
+	"set3d/domain"
+	wire "set3d/proto/set3d/v1"
+)
+
+const (
+	// writeSlack is what a checkpoint's write may take when it is not waited for.
+	writeSlack  = time.Second
+	resultsPoll = 100 * time.Millisecond
+)
+
+// check asks the server for all that there should be.
+func (c *crasher) check(ctx context.Context) error {
+	c.say("checking the results of %d matches", len(c.all()))
+	stored := map[string]*client.Result{}
+	for _, m := range c.all() {
+		result, err := c.result(ctx, m)
+		if err != nil {
+			return err
+		}
+		if result == nil {
+			m.mu.Lock()
+			c.noResult(m)
+			m.mu.Unlock()
+			continue
+		}
+		stored[result.ResultID] = result
+		if err := c.checkMatch(ctx, m, result); err != nil {
+			return err
+		}
+	}
+	for _, user := range c.users {
+		if err := c.checkUser(ctx, user, stored); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// result waits for a match's result. It is nil if there is none.
+func (c *crasher) result(ctx context.Context, m *crashMatch) (*client.Result, error) {
+	deadline := time.Now().Add(crashPatience)
+	for {
+		got, err := c.client.GetResult(ctx, m.users[0], m.made.TableID)
+		switch {
+		case err == nil && got.Result != nil:
+			return got.Result, nil
+		case err != nil && client.ReasonOf(err) == "":
+			return nil, err
+		case client.ReasonOf(err) == "UNKNOWN_RESULT" && !c.isInterrupted(ctx, m):
+			return nil, nil
+		case time.Now().After(deadline):
+			return nil, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(resultsPoll):
+		}
+	}
+}
+
+// isInterrupted reports whether the server still has the match: it is swept a moment after the start.
+func (c *crasher) isInterrupted(ctx context.Context, m *crashMatch) bool {
+	mine, err := c.client.MyMatches(ctx, m.users[0])
+	return err != nil || !mine.Complete || slices.ContainsFunc(mine.Matches, func(t client.MyMatch) bool {
+		return t.TableID == m.made.TableID && t.Phase != "lobby"
+	})
+}
+
+// noResult is about a match that has none: it may have begun only just before a kill.
+func (c *crasher) noResult(m *crashMatch) {
+	if m.began.IsZero() {
+		return
+	}
+	if !c.mayLose(m.beganIn, m.began) {
+		c.fail("table %s, preset %s: it began and has no result; ends told: %d", m.made.TableID, m.made.Preset, len(m.ends))
+		return
+	}
+	c.finished.lostMatches++
+}
+
+// mayLose reports whether what was told then may be taken back by the kill that ended that life, and notes how old it was.
+func (c *crasher) mayLose(life int, at time.Time) bool {
+	if c.flags.durability != "fast" || life >= len(c.kills) {
+		return false
+	}
+	age := c.kills[life].Sub(at)
+	if age > c.flags.checkpoint+writeSlack {
+		return false
+	}
+	c.finished.oldest = max(c.finished.oldest, age)
+	return true
+}
+
+// checkMatch compares a result with its record, and both with what was told.
+func (c *crasher) checkMatch(ctx context.Context, m *crashMatch, result *client.Result) error {
+	raw, err := c.client.RPC(ctx, m.users[0], "get_record", fmt.Sprintf(`{"result_id":%q}`, result.ResultID))
+	if err != nil {
+		return fmt.Errorf("the record of %s: %w", result.ResultID, err)
+	}
+	var saved savedRecord
+	if err := json.Unmarshal([]byte(raw), &saved); err != nil {
+		return fmt.Errorf("the record of %s: %w", result.ResultID, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c.count(m, result)
+	story, err := readStory(saved.Record)
+	if err != nil {
+		c.fail("table %s: the record: %v", m.made.TableID, err)
+		return nil
+	}
+	compared := &comparison{}
+	compared.result(saved, story.sum)
+	if len(m.commitment) > 0 && hex.EncodeToString(m.commitment) != saved.Result.Commitment {
+		compared.differences = append(compared.differences, fmt.Sprintf("the commitment was %x, and is %s", m.commitment, saved.Result.Commitment))
+	}
+	for _, difference := range compared.differences {
+		c.fail("table %s: %s", m.made.TableID, difference)
+	}
+	c.checkVerdicts(m, story)
+	c.checkStandings(m, story)
+	c.checkEnds(m, result)
+	c.checkPlayers(m, result)
+	return nil
+}
+
+func (c *crasher) count(m *crashMatch, result *client.Result) {
+	s := &c.finished
+	s.results++
+	s.records++
+	s.verdicts += len(m.verdicts)
+	s.untold += oneIf(m.began.IsZero())
+	s.resumed += oneIf(result.Incarnation > 0)
+	s.abandoned += oneIf(result.Reason == "ABANDONED" && len(m.ends) == 0)
+}
+
+// checkVerdicts: what was told is in the record.
+func (c *crasher) checkVerdicts(m *crashMatch, story *story) {
+	for key, told := range m.verdicts {
+		i, there := story.index[claimOf(key)]
+		if there && story.verdicts[i] == (storyVerdict{told.cards, told.valid}) {
+			continue
+		}
+		if !c.mayLose(key.life, told.at) {
+			c.fail("table %s, preset %s: the verdict of claim %x of seat %d, valid %v, was told %v before a kill and is not in the record", m.made.TableID,
+				m.made.Preset, key.id, key.seat, told.valid, c.beforeKill(key.life, told.at))
+			continue
+		}
+		c.finished.takenBack++
+	}
+}
+
+// beforeKill is how long before the end of a life something happened.
+func (c *crasher) beforeKill(life int, at time.Time) time.Duration {
+	if life >= len(c.kills) {
+		return 0
+	}
+	return c.kills[life].Sub(at).Round(time.Microsecond)
+}
+
+// checkStandings: the scores that were told are those of the record after the same verdict; those of a player who comes back are some that
+// follow.
+func (c *crasher) checkStandings(m *crashMatch, story *story) {
+	for _, told := range m.standings {
+		from, there := story.index[claimOf(told.after)]
+		until := len(story.scores)
+		if told.exact {
+			until = from + 1
+		}
+		matches := there && slices.ContainsFunc(story.scores[from:until], func(scores []uint32) bool { return slices.Equal(scores, told.scores) })
+		if !matches && !c.mayLose(told.life, told.at) && !c.tookBack(m, told.after) {
+			c.fail("table %s, preset %s: the scores %v were told %v before a kill, after claim %x; the record has %v", m.made.TableID, m.made.Preset, told.scores,
+				c.beforeKill(told.life, told.at), told.after.id, story.scores)
+		}
+	}
+}
+
+// tookBack reports whether a verdict was one that may be lost: what was told in the next life follows from another.
+func (c *crasher) tookBack(m *crashMatch, key toldKey) bool {
+	return c.mayLose(key.life, m.verdicts[key].at)
+}
+
+// checkEnds: the result is the end that was told.
+func (c *crasher) checkEnds(m *crashMatch, result *client.Result) {
+	for _, told := range m.ends {
+		same := endReasonName(told.ended.GetReason()) == result.Reason && len(told.ended.GetTable()) == len(result.Players)
+		for seat, line := range told.ended.GetTable() {
+			same = same && int(line.GetScore()) == result.Players[seat].Score && line.GetForfeited() == result.Players[seat].Forfeited
+		}
+		if same && slices.EqualFunc(told.ended.GetWinners(), result.Winners, func(a uint32, b int) bool { return int(a) == b }) {
+			continue
+		}
+		if !c.mayLose(told.life, told.at) {
+			c.fail("table %s, preset %s: the end {%v} was told %v before a kill, the result is %+v", m.made.TableID, m.made.Preset, told.ended,
+				c.beforeKill(told.life, told.at), *result)
+			continue
+		}
+		c.finished.lostEnds++
+	}
+}
+
+// checkPlayers: what each player saw was sound in itself, and who stayed saw the end.
+func (c *crasher) checkPlayers(m *crashMatch, result *client.Result) {
+	if int(result.Incarnation) > len(c.kills) {
+		c.fail("table %s: incarnation %d after %d kills", m.made.TableID, result.Incarnation, len(c.kills))
+	}
+	for i, s := range m.seats {
+		if s.err != nil {
+			s.verifier.Lost()
+		}
+		if reason := client.ReasonOf(s.err); s.err != nil && !s.left && reason != "MATCH_OVER" && reason != "UNKNOWN_MATCH" {
+			c.fail("table %s, preset %s, player %d: %v", m.made.TableID, m.made.Preset, i, s.err)
+		}
+		for _, violation := range s.verifier.Report().Violations {
+			c.fail("table %s, preset %s, player %d: %s", m.made.TableID, m.made.Preset, i, violation)
+		}
+	}
+}
+
+// story is what a record tells: every verdict in order, and the scores after each.
+type story struct {
+	sum      domain.Summary
+	verdicts []storyVerdict
+	scores   [][]uint32
+	index    map[storyKey]int
+}
+
+type storyKey struct {
+	seat uint32
+	id   uint64
+}
+
+type storyVerdict struct {
+	cards string
+	valid bool
+}
+
+func claimOf(key toldKey) storyKey { return storyKey{key.seat, key.id} }
+
+func readStory(record []byte) (*story, error) {
+	sum, err := domain.Summarize(record)
+	if err != nil {
+		return nil, err
+	}
+	var out domain.Output
+	if _, err := domain.Replay(record, &out); err != nil {
+		return nil, err
+	}
+	s := &story{sum: sum, index: map[storyKey]int{}}
+	scores := make([]uint32, sum.Setup.Players)
+	for _, e := range out.Events {
+		switch event := e.Event.(type) {
+		case domain.SetClaimed:
+			cards := []byte{byte(event.Cards[0].ID()), byte(event.Cards[1].ID()), byte(event.Cards[2].ID())}
+			s.index[storyKey{uint32(event.Seat), event.ClaimID}] = len(s.verdicts)
+			s.verdicts = append(s.verdicts, storyVerdict{string(cards), event.Valid()})
+			s.scores = append(s.scores, slices.Clone(scores))
+			continue
+		case domain.ScoreChanged:
+			scores[event.Seat] = uint32(event.Score)
+		case domain.PenaltyApplied:
+			if event.Mode == domain.PenaltyPoint {
+				scores[event.Seat] = uint32(event.Remaining)
+			}
+		default:
+			continue
+		}
+		s.scores[len(s.scores)-1] = slices.Clone(scores)
+	}
+	return s, nil
+}
+
+// checkUser: the history has every result once, and the statistics are the sum of it.
+func (c *crasher) checkUser(ctx context.Context, user *client.User, stored map[string]*client.Result) error {
+	sum := client.PlayerStats{}
+	seen := map[string]bool{}
+	for cursor := ""; ; {
+		page, err := c.client.MatchHistory(ctx, user, 100, cursor)
+		if err != nil {
+			return err
+		}
+		for _, r := range page.Results {
+			if seen[r.ResultID] {
+				c.fail("user %s: result %s is in the history twice", user.ID, r.ResultID)
+			}
+			seen[r.ResultID] = true
+			addStats(&sum, &r, user.ID)
+		}
+		if cursor = page.Cursor; cursor == "" {
+			break
+		}
+	}
+	for id, r := range stored {
+		if sits := slices.ContainsFunc(r.Players, func(p client.PlayerResult) bool { return p.UserID == user.ID }); sits != seen[id] {
+			c.fail("user %s: played in the match of result %s: %v, it is in the history: %v", user.ID, id, sits, seen[id])
+		}
+	}
+	stats, err := c.client.PlayerStats(ctx, user, "")
+	if err != nil {
+		return err
+	}
+	if stats.Matches != sum.Matches || stats.Wins != sum.Wins || stats.Sets != sum.Sets || stats.Misses != sum.Misses {
+		c.fail("user %s: the statistics say %d matches, %d wins, %d Sets, %d misses; the history makes %d, %d, %d, %d", user.ID, stats.Matches, stats.Wins,
+			stats.Sets, stats.Misses, sum.Matches, sum.Wins, sum.Sets, sum.Misses)
+	}
+	return nil
+}
+
+func addStats(sum *client.PlayerStats, r *client.Result, userID string) {
+	people := 0
+	for _, p := range r.Players {
+		people += oneIf(p.Bot == "")
+	}
+	for _, p := range r.Players {
+		if p.UserID != userID || !r.Counted {
+			continue
+		}
+		sum.Matches++
+		sum.Sets += p.Claims - p.Wrong
+		sum.Misses += p.Wrong
+		sum.Wins += oneIf(people > 1 && slices.Contains(r.Winners, p.Seat))
+	}
+}
+
+// endReasonName is the name of a reason as results have it.
+func endReasonName(r wire.EndReason) string { return r.String()[len("END_REASON_"):] }

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// crashPatience is for what must come while the server is there: players who come back, matches that end.
+	crashPatience = 2 * time.Minute
+	// triggerLimit is when the server is killed although what was waited for has not happened.
+	triggerLimit = 5 * time.Second
+	backPoll     = 20 * time.Millisecond
+)
+
+// crashPoint is after what the server is killed.
+type crashPoint uint8
+
+const (
+	atVerdict crashPoint = iota
+	atEnd
+	atStart
+	atReturn
+	atAnyTime
+)
+
+func (p crashPoint) String() string {
+	return [...]string{"a verdict", "an end", "a start", "a return", "some time"}[p]
+}
+
+// trigger fires when something has happened so many times.
+type trigger struct {
+	point crashPoint
+	left  int
+	fire  chan struct{}
+}
+
+// happened tells the trigger, if it waits for that.
+func (c *crasher) happened(point crashPoint) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.trigger; t != nil && t.point == point && t.left > 0 {
+		if t.left--; t.left == 0 {
+			close(t.fire)
+		}
+	}
+}
+
+// plan chooses when the server is to be killed.
+func (c *crasher) plan() (*trigger, time.Duration) {
+	points := [...]crashPoint{atVerdict, atVerdict, atVerdict, atEnd, atEnd, atEnd, atStart, atReturn, atAnyTime}
+	t := &trigger{point: points[c.random.IntN(len(points))], fire: make(chan struct{})}
+	delay := time.Duration(c.random.IntN(3_000)) * time.Microsecond
+	switch t.point {
+	case atVerdict:
+		t.left = 1 + c.random.IntN(4*c.flags.matches)
+	case atEnd:
+		t.left = 1 + c.random.IntN(3)
+		delay *= 10 // the settlement takes some writes
+	case atStart:
+		t.left = 1 + c.random.IntN(2)
+	case atReturn:
+		t.left = 1 + c.random.IntN(2*c.flags.matches)
+	case atAnyTime:
+		delay *= 500
+		close(t.fire)
+	}
+	return t, delay
+}
+
+// round plays for a while, kills the server, lets some players stay away, and starts it again.
+func (c *crasher) round(ctx context.Context, n int) error {
+	t, delay := c.plan()
+	c.mu.Lock()
+	c.trigger = t
+	c.mu.Unlock()
+	if t.point != atReturn {
+		if err := c.awaitAll(ctx); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-t.fire:
+	case <-time.After(triggerLimit):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	time.Sleep(delay)
+	if err := c.server.died(); err != nil {
+		return err
+	}
+	c.kill()
+	away := c.sendAway()
+	begun, over := c.progressed()
+	c.say("round %d of %d: killed after %v; %d matches so far, %d of them over, %d players stay away", n, c.flags.rounds, t.point, begun, over, away)
+	return c.server.start(ctx)
+}
+
+// awaitAll waits until all who want to have come back.
+func (c *crasher) awaitAll(ctx context.Context) error {
+	deadline := time.Now().Add(crashPatience)
+	for {
+		missing := 0
+		life := c.life()
+		for _, m := range c.all() {
+			missing += m.missing(life)
+		}
+		if missing == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			for _, m := range c.all() {
+				m.complainOfSeats(c)
+			}
+			return exit(exitWrong, "not everybody came back in %v", crashPatience)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(backPoll):
+		}
+		if err := c.server.died(); err != nil {
+			return err
+		}
+	}
+}
+
+// sendAway lets some players never come back: all of a match, or one.
+func (c *crasher) sendAway() int {
+	away := 0
+	for _, m := range c.all() {
+		if m.isDone() {
+			continue
+		}
+		switch dice := c.random.IntN(100); {
+		case dice < 6:
+			away += m.leave(-1)
+		case dice < 14:
+			away += m.leave(c.random.IntN(len(m.seats)))
+		}
+	}
+	return away
+}
+
+func (c *crasher) progressed() (begun, over int) {
+	for _, m := range c.all() {
+		begun++
+		if m.isDone() {
+			over++
+		}
+	}
+	return begun, over
+}

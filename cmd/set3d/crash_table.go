@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"set3d/client"
+)
+
+// crashKinds are the matches that are played, in turn: how many people, which bots, which rules. None takes longer than a few seconds.
+var crashKinds = [...]client.CreateMatch{
+	{Seats: 2, Preset: "classic", Rules: map[string]any{"idle_limit_ms": 60_000}},
+	{Seats: 2, Preset: "timed", Rules: map[string]any{"time_limit_ms": 4_000, "penalty_time_ms": 200}},
+	{Seats: 2, Preset: "classic", Bots: []string{"hard"}, Rules: map[string]any{"idle_limit_ms": 60_000}},
+	{Seats: 3, Preset: "tournament", Rules: map[string]any{"penalty_mode": "point", "idle_limit_ms": 60_000}},
+	{Seats: 1, Preset: "timed", Rules: map[string]any{"time_limit_ms": 2_000, "penalty_time_ms": 100}},
+	{Seats: 4, Preset: "fast", Bots: []string{"easy"}, Rules: map[string]any{"time_limit_ms": 6_000}},
+}
+
+// crashRules are those of all of them: short animations, and seats that are not held for long.
+func crashRules(own map[string]any) map[string]any {
+	rules := map[string]any{"valid_anim_ms": 20, "refill_anim_ms": 15, "expand_anim_ms": 15, "invalid_anim_ms": 40, "drop_hold_ms": 3_000}
+	for field, value := range own {
+		rules[field] = value
+	}
+	return rules
+}
+
+// createRetry is how long is waited for a server that is away.
+const createRetry = 100 * time.Millisecond
+
+// crashMatch is one match, with what was told of it.
+type crashMatch struct {
+	ledger
+
+	crash *crasher
+	made  client.CreatedMatch
+	users []*client.User
+	seats []*crashSeat
+	done  bool // guarded by ledger.mu: all who wanted to have played to the end
+}
+
+// crashSeat is one player of a match.
+type crashSeat struct {
+	match    *crashMatch
+	verifier *client.Verifier
+	stop     context.CancelFunc
+
+	// Guarded by the ledger's mutex.
+	life  int  // in which the player was last welcomed
+	left  bool // on purpose
+	ended bool // Run has returned
+	err   error
+}
+
+// table plays one match after the other, until no more are to be begun.
+func (c *crasher) table(ctx context.Context, place int) {
+	random := rand.New(rand.NewPCG(c.flags.seed, uint64(place)))
+	for i := place; ctx.Err() == nil; i += c.flags.matches {
+		c.mu.Lock()
+		over := c.over
+		c.mu.Unlock()
+		if over {
+			return
+		}
+		if m := c.open(ctx, crashKinds[i%len(crashKinds)], random); m != nil {
+			m.play(ctx, random.Uint64())
+		}
+	}
+}
+
+// open makes a match, or nil if the server went away meanwhile.
+func (c *crasher) open(ctx context.Context, request client.CreateMatch, random *rand.Rand) *crashMatch {
+	request.Rules = crashRules(request.Rules)
+	m := &crashMatch{crash: c, ledger: newLedger()}
+	first := random.IntN(len(c.users))
+	for i := range request.Seats - len(request.Bots) {
+		m.users = append(m.users, c.users[(first+i)%len(c.users)])
+	}
+	made, err := c.client.CreateMatch(ctx, m.users[0], request)
+	if err != nil {
+		if client.ReasonOf(err) != "" && client.ReasonOf(err) != "SHUTTING_DOWN" && client.ReasonOf(err) != "INTERNAL" {
+			c.fail("no match could be made: %v", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(createRetry):
+		}
+		return nil
+	}
+	m.made = made
+	for range m.users {
+		m.seats = append(m.seats, &crashSeat{match: m, verifier: client.NewVerifier(client.VerifierConfig{}), stop: func() {}})
+	}
+	c.mu.Lock()
+	c.matches = append(c.matches, m)
+	c.mu.Unlock()
+	return m
+}
+
+// play plays the match with all of its players, and returns when all of them have ended or left.
+func (m *crashMatch) play(ctx context.Context, seed uint64) {
+	var all sync.WaitGroup
+	for i, s := range m.seats {
+		playing, stop := context.WithCancel(ctx)
+		m.mu.Lock()
+		s.stop = stop
+		m.mu.Unlock()
+		all.Go(func() {
+			defer stop()
+			err := s.play(playing, m.users[i], seed+uint64(i))
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			s.ended, s.err = true, err
+		})
+	}
+	all.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.done = true
+}
+
+func (s *crashSeat) play(ctx context.Context, user *client.User, seed uint64) error {
+	link, err := s.join(ctx, user)
+	if err != nil {
+		return err
+	}
+	defer link.Close()
+	config := client.PlayerConfig{Seed: seed, Reaction: s.match.crash.flags.pace, ErrorRate: 0.15}
+	return client.NewDriver(link, config, nil).Run(ctx)
+}
+
+// join joins the match, however often the server goes away meanwhile.
+func (s *crashSeat) join(ctx context.Context, user *client.User) (*client.Link, error) {
+	c, made := s.match.crash, s.match.made
+	matchID := made.MatchID
+	for {
+		link, err := c.client.OpenLink(ctx, user, c.format, matchID, client.JoinOptions{Tap: s, TableID: made.TableID})
+		if err == nil {
+			return link, nil
+		}
+		var refused *client.Error
+		if errors.As(err, &refused) {
+			resumed, err := c.client.ResumeMatch(ctx, user, made.TableID)
+			if client.ReasonOf(err) == "UNKNOWN_MATCH" || client.ReasonOf(err) == "MATCH_OVER" {
+				return nil, err
+			}
+			if err == nil {
+				matchID = resumed.MatchID
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(createRetry):
+		}
+	}
+}
+
+// missing counts the players of a match that has begun who want to be there and were not welcomed since the server was last started.
+func (m *crashMatch) missing(life int) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := 0
+	for _, s := range m.seats {
+		if !m.began.IsZero() && !s.ended && !s.left && s.life < life {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *crashMatch) isDone() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.done
+}
+
+// leave lets one player leave for ever, or with -1 all. It returns how many did.
+func (m *crashMatch) leave(seat int) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := 0
+	for i, s := range m.seats {
+		if (seat < 0 || seat == i) && !s.left && !s.ended {
+			s.left = true
+			s.stop()
+			n++
+		}
+	}
+	return n
+}
+
+// complainOfSeats says who did not come back, or does not come to an end.
+func (m *crashMatch) complainOfSeats(c *crasher) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, s := range m.seats {
+		if !s.ended && !s.left {
+			c.fail("table %s, preset %s: player %d does not come to the end; began %v, last welcomed after %d kills of %d", m.made.TableID, m.made.Preset, i,
+				!m.began.IsZero(), s.life, c.life())
+		}
+	}
+}
