@@ -11,12 +11,13 @@ TOOLS := $(BIN)/.tools-$(BUF)-$(PROTOC_GEN_GO)-$(STATICCHECK)-$(REVIVE)
 
 BENCHTIME ?= 1s
 FUZZTIME  ?= 5000x
+ROUNDS    ?= 1000
 
 # Where goroutines meet, or where a race would hide in long runs.
 RACE_PACKAGES := ./match/... ./local/... ./client/... ./domain/simulation/... ./tests/
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugin test race bench ratios fuzz format lint lint-go lint-files proto proto-check proto-baseline \
+.PHONY: help build plugin test race bench ratios crash fuzz format lint lint-go lint-files proto proto-check proto-baseline \
 	generated docker-steps versions ci env up down tools clean
 
 help: ## list the targets
@@ -39,6 +40,10 @@ bench: ## all benchmarks; BENCHTIME=1x only sees that they run
 
 ratios: ## how fast the rules are, against the specification's own loops, in one run
 	go test ./domain -run '^$$' -bench Ratios
+
+crash: build ## kill the development host ROUNDS times while matches are played, at both durabilities
+	build/set3d crash --rounds $(ROUNDS) --durability safe
+	build/set3d crash --rounds $(ROUNDS) --durability fast
 
 fuzz: ## every fuzz target for FUZZTIME
 	FUZZTIME=$(FUZZTIME) bash .ci/fuzz

@@ -160,7 +160,8 @@ func (l *Link) rejoin(ctx context.Context) error {
 	backoff := firstBackoff
 	for {
 		err := l.attempt(ctx)
-		if err == nil || ctx.Err() != nil || isRefusal(err) {
+		again := l.tableID != "" && isGone(err) // what was found by the table's id is gone already: the server was restarted again
+		if err == nil || ctx.Err() != nil || isRefusal(err) && !again {
 			return err
 		}
 		wait := time.NewTimer(backoff/2 + rand.N(backoff))

@@ -239,6 +239,25 @@ func TestLinkResumesAMatchThatIsGone(t *testing.T) {
 	}
 }
 
+// The server is restarted once more, between the answer to resume_match and the join.
+func TestLinkResumesAgain(t *testing.T) {
+	server := newFakeServer(t)
+	r := &resuming{answer: func(s *fakeSocket, cid string, n int) {
+		s.answerRPC(cid, `{"match_id":"`+map[bool]string{true: "m.node", false: "n.node"}[n == 1]+`","table_id":"table"}`)
+	}}
+	server.envelope = r.envelope(t)
+	link, err := server.client().OpenLink(t.Context(), server.user(), FormatJSON, "m.node", JoinOptions{TableID: "table"})
+	require.NoError(t, err)
+	defer link.Close()
+	require.Equal(t, LinkJoined, nextEvent(t, link).Kind)
+	require.Equal(t, LinkMessage, nextEvent(t, link).Kind)
+	link.Reconnect()
+	require.Equal(t, LinkLost, nextEvent(t, link).Kind)
+	require.Equal(t, LinkJoined, nextEvent(t, link).Kind)
+	require.Equal(t, 2, r.resumes)
+	require.Equal(t, "n.node", link.Match().ID())
+}
+
 func TestLinkCannotResumeWhatIsOver(t *testing.T) {
 	for _, reason := range []string{"MATCH_OVER", "UNKNOWN_MATCH"} {
 		server := newFakeServer(t)

@@ -86,13 +86,13 @@ func (r *registry) beginLocked(o *opening, limit int) bool {
 func (r *registry) beginResume(tableID string, fresh *opening) (o *opening, mine bool, b *mailbox) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b := r.ofTableLocked(tableID); b != nil {
-		return nil, false, b
-	}
-	for _, o := range r.openings {
+	for _, o := range r.openings { // first: a table that is being made has its mailbox before Nakama knows the match
 		if o.setup.TableID == tableID {
 			return o, false, nil
 		}
+	}
+	if b := r.ofTableLocked(tableID); b != nil {
+		return nil, false, b
 	}
 	fresh.resumed = true
 	r.openings = append(r.openings, fresh)

@@ -109,15 +109,23 @@ func (m *crashMatch) welcomed(s *crashSeat, w *wire.Welcome, at time.Time, life 
 	}
 	points = append(points, m.begin(w.GetCommitment(), at, life)...)
 	m.incarnation(w.GetStamp().GetIncarnation(), life)
-	if len(m.order) > 0 {
-		m.standings = append(m.standings, toldStanding{
-			at: at, after: m.order[len(m.order)-1], life: life, scores: slices.Clone(w.GetSnapshot().GetScores()),
-		})
+	if before, ok := m.lastBefore(life); ok {
+		m.standings = append(m.standings, toldStanding{at: at, after: before, life: life, scores: slices.Clone(w.GetSnapshot().GetScores())})
 	}
 	if w.GetEnded() != nil {
 		points = append(points, m.end(w.GetEnded(), at, life)...)
 	}
 	return points
+}
+
+// lastBefore is the newest verdict of earlier lives: those of this one may be newer than a Welcome that was long on its way.
+func (m *crashMatch) lastBefore(life int) (toldKey, bool) {
+	for _, key := range slices.Backward(m.order) {
+		if key.life < life {
+			return key, true
+		}
+	}
+	return toldKey{}, false
 }
 
 func (m *crashMatch) begin(commitment []byte, at time.Time, life int) []crashPoint {
