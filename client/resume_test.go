@@ -147,6 +147,37 @@ func (s *sentTap) Sent(frame Frame) { s.verifier.Sent(frame) }
 func (s *sentTap) Received(Frame)   {}
 func (s *sentTap) Joined()          {}
 
+// A claim that was held at the checkpoint is answered once more after the restart, and no more often.
+func TestVerifierTakesAnAnswerAgain(t *testing.T) {
+	net := newPlay(t, 1)
+	v := NewVerifier(VerifierConfig{})
+	receive := func(op wire.OpCode, body proto.Message) {
+		data, err := proto.Marshal(body)
+		require.NoError(t, err)
+		v.Received(Frame{Op: int64(op), Data: data})
+	}
+	welcome := func() { receive(wire.OpCode_OP_CODE_WELCOME, net.table.newWelcome(0)) }
+	answer := func() {
+		receive(wire.OpCode_OP_CODE_CLAIM_RESULT, &wire.ClaimResult{Stamp: net.table.stamp(), ClaimId: 5, Result: &wire.ClaimResult_Refused{
+			Refused: &wire.ClaimRefused{Reason: wire.Reason_REASON_ENDED},
+		}})
+	}
+	v.Joined()
+	welcome()
+	data, err := proto.Marshal(&wire.ClaimSet{ClaimId: 5, Cards: []byte{1, 2, 3}})
+	require.NoError(t, err)
+	v.Sent(Frame{Op: int64(wire.OpCode_OP_CODE_CLAIM_SET), Data: data})
+	answer()
+	net.table.incarnation++
+	v.Joined()
+	welcome()
+	require.Empty(t, v.Report().Violations, "it was answered before")
+	answer()
+	require.Empty(t, v.Report().Violations)
+	answer()
+	require.Len(t, v.Report().Violations, 1)
+}
+
 // The same without an incarnation that rises is found.
 func TestTakingBackWithoutARestartIsFound(t *testing.T) {
 	net := newPlay(t, 1)

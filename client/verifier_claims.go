@@ -76,11 +76,12 @@ func (v *Verifier) judged(c *claimView, verdict *wire.SetClaimed) {
 	c.verdict, c.decided = verdict, true
 }
 
-// resumed forgets what a restart of the server may have taken back. The deck stays the same: what was seen of it counts as far as it is dealt.
+// resumed forgets what a restart of the server may have taken back. The deck stays the same: what was seen of it counts as far as it is dealt. A
+// claim that was held at the checkpoint is answered again.
 func (v *Verifier) resumed() {
 	v.ended = nil
 	for _, c := range v.claims {
-		c.verdict = nil
+		c.verdict, c.answers, c.decided = nil, 0, c.decided || c.answers > 0
 	}
 	v.stale = v.view != nil
 }
