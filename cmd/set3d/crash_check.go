@@ -87,20 +87,18 @@ func (c *crasher) noResult(m *crashMatch) {
 		c.fail("table %s, preset %s: it began and has no result; ends told: %d", m.made.TableID, m.made.Preset, len(m.ends))
 		return
 	}
-	c.finished.lostMatches++
+	c.tookBack(&c.finished.lostMatches, m.beganIn, m.began)
 }
 
-// mayLose reports whether what was told then may be taken back by the kill that ended that life, and notes how old it was.
+// mayLose reports whether what was told then may be taken back by the kill that ended that life.
 func (c *crasher) mayLose(life int, at time.Time) bool {
-	if c.flags.durability != "fast" || life >= len(c.kills) {
-		return false
-	}
-	age := c.kills[life].Sub(at)
-	if age > c.flags.checkpoint+writeSlack {
-		return false
-	}
-	c.finished.oldest = max(c.finished.oldest, age)
-	return true
+	return c.flags.durability == "fast" && life < len(c.kills) && c.kills[life].Sub(at) <= c.flags.checkpoint+writeSlack
+}
+
+// tookBack counts something that was told and is lost, as it may be.
+func (c *crasher) tookBack(which *int, life int, at time.Time) {
+	*which++
+	c.finished.oldest = max(c.finished.oldest, c.kills[life].Sub(at))
 }
 
 // checkMatch compares a result with its record, and both with what was told.
@@ -158,7 +156,7 @@ func (c *crasher) checkVerdicts(m *crashMatch, story *story) {
 				m.made.Preset, key.id, key.seat, told.valid, c.beforeKill(key.life, told.at))
 			continue
 		}
-		c.finished.takenBack++
+		c.tookBack(&c.finished.takenBack, key.life, told.at)
 	}
 }
 
@@ -171,7 +169,7 @@ func (c *crasher) beforeKill(life int, at time.Time) time.Duration {
 }
 
 // checkStandings: the scores that were told are those of the record after the same verdict; those of a player who comes back are some that
-// follow.
+// follow. What follows from a verdict that is taken back is another thing.
 func (c *crasher) checkStandings(m *crashMatch, story *story) {
 	for _, told := range m.standings {
 		from, there := story.index[claimOf(told.after)]
@@ -180,16 +178,11 @@ func (c *crasher) checkStandings(m *crashMatch, story *story) {
 			until = from + 1
 		}
 		matches := there && slices.ContainsFunc(story.scores[from:until], func(scores []uint32) bool { return slices.Equal(scores, told.scores) })
-		if !matches && !c.mayLose(told.life, told.at) && !c.tookBack(m, told.after) {
+		if !matches && !c.mayLose(told.life, told.at) && !c.mayLose(told.after.life, m.verdicts[told.after].at) {
 			c.fail("table %s, preset %s: the scores %v were told %v before a kill, after claim %x; the record has %v", m.made.TableID, m.made.Preset, told.scores,
 				c.beforeKill(told.life, told.at), told.after.id, story.scores)
 		}
 	}
-}
-
-// tookBack reports whether a verdict was one that may be lost: what was told in the next life follows from another.
-func (c *crasher) tookBack(m *crashMatch, key toldKey) bool {
-	return c.mayLose(key.life, m.verdicts[key].at)
 }
 
 // checkEnds: the result is the end that was told.
@@ -207,7 +200,7 @@ func (c *crasher) checkEnds(m *crashMatch, result *client.Result) {
 				c.beforeKill(told.life, told.at), *result)
 			continue
 		}
-		c.finished.lostEnds++
+		c.tookBack(&c.finished.lostEnds, told.life, told.at)
 	}
 }
 
