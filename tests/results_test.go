@@ -19,16 +19,19 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
-// result waits until a match's result is final, as one of its players.
+// result waits until a match's result is final, as one of its players. It asks less and less often: a user may call only so many RPCs.
 func result(t *testing.T, on *server, user *client.User, resultID string) *client.Result {
 	t.Helper()
 	var got client.GotResult
 	var err error
-	final := eventually(func() bool {
+	for wait, end := 10*time.Millisecond, time.Now().Add(2*patience); time.Now().Before(end); wait = min(2*wait, time.Second) {
 		got, err = on.client().GetResult(t.Context(), user, resultID)
-		return err == nil && got.Status == "final"
-	})
-	if !final || got.Result == nil || got.Result.ResultID != resultID {
+		if err == nil && got.Status == "final" {
+			break
+		}
+		time.Sleep(wait)
+	}
+	if err != nil || got.Result == nil || got.Result.ResultID != resultID {
 		t.Fatalf("the result of %s is %+v, %v", resultID, got, err)
 	}
 	return got.Result
@@ -204,31 +207,45 @@ func TestOneResult(t *testing.T) {
 func TestMatchesThatEndTogether(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
-	a, b := connect(t, on, asProtobuf), connect(t, on, asJSON)
-	const matches = 5
-	var tables []*table
-	for range matches {
-		tables = append(tables, openFor(t, on, client.CreateMatch{Rules: quick(nil)}, a, b))
-		a.takesASet()
+	const each = 10 // lost and won: a session's burst of messages
+	peers := []*peer{connect(t, on, asProtobuf), connect(t, on, asJSON)}
+	var lost [2][]*table
+	for loser, p := range peers {
+		winner := peers[1-loser]
+		for range each {
+			lost[loser] = append(lost[loser], openFor(t, on, client.CreateMatch{Rules: quick(nil)}, p, winner))
+			winner.takesASet()
+		}
 	}
-	b.attend(b.match, nil)
-	for _, x := range tables {
-		b.put(dataOf(x.made.MatchID, int64(wire.OpCode_OP_CODE_FORFEIT), nil))
+	for _, p := range peers {
+		p.sync()
+		p.attend(p.match, nil) // the verifier does not see the leaves
 	}
-	for _, x := range tables {
-		result(t, on, b.user, x.made.TableID)
+	time.Sleep(time.Second) // until the server takes a burst again
+	var all sync.WaitGroup
+	for loser, p := range peers {
+		all.Go(func() {
+			for _, x := range lost[loser] {
+				p.put(dataOf(x.made.MatchID, int64(wire.OpCode_OP_CODE_FORFEIT), nil))
+			}
+		})
 	}
-	if s := statsOf(t, on, a.user, ""); s.Matches != matches || s.Wins != matches || s.Sets != matches || s.Streak != matches || s.BestStreak != matches {
-		t.Errorf("the winner's statistics are %+v", s)
+	all.Wait()
+	for loser, p := range peers {
+		for _, x := range lost[loser] {
+			result(t, on, p.user, x.made.TableID)
+		}
 	}
-	if s := statsOf(t, on, a.user, b.user.ID); s.Matches != matches || s.Wins != 0 || s.Sets != 0 || s.Streak != 0 {
-		t.Errorf("the loser's statistics are %+v", s)
-	}
-	wantScore(t, on, a.user, "set3d_wins", matches)
-	wantScore(t, on, a.user, "set3d_sets", matches)
-	page, err := on.client().MatchHistory(t.Context(), b.user, 0, "")
-	if err != nil || len(page.Results) != matches {
-		t.Errorf("%d matches in the history, %v", len(page.Results), err)
+	for _, p := range peers {
+		if s := statsOf(t, on, p.user, ""); s.Matches != 2*each || s.Wins != each || s.Sets != each || s.Misses != 0 {
+			t.Errorf("the statistics are %+v", s)
+		}
+		wantScore(t, on, p.user, "set3d_wins", each)
+		wantScore(t, on, p.user, "set3d_sets", each)
+		page, err := on.client().MatchHistory(t.Context(), p.user, 100, "")
+		if err != nil || len(page.Results) != 2*each {
+			t.Errorf("%d matches in the history, %v", len(page.Results), err)
+		}
 	}
 }
 
