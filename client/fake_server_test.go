@@ -35,9 +35,10 @@ type fakeServer struct {
 
 // fakeSocket is the server's end of a socket.
 type fakeSocket struct {
-	conn   *websocket.Conn
-	format Format
-	query  map[string][]string
+	conn    *websocket.Conn
+	writing sync.Mutex // tests write from their own goroutine too
+	format  Format
+	query   map[string][]string
 }
 
 func newFakeServer(t testing.TB) *fakeServer {
@@ -134,6 +135,8 @@ func (s *fakeSocket) send(envelope *rtapi.Envelope) {
 	if err != nil {
 		panic(err)
 	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	_ = s.conn.WriteMessage(s.format.frameType(), raw)
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -201,6 +202,7 @@ func TestTakingBackWithoutARestartIsFound(t *testing.T) {
 
 // resuming is a server whose first match is gone after the first join: its table goes on in "n.node".
 type resuming struct {
+	mu      sync.Mutex
 	joins   []string
 	resumes int
 	answer  func(s *fakeSocket, cid string, n int) // of resume_match, n from 1
@@ -208,6 +210,8 @@ type resuming struct {
 
 func (r *resuming) envelope(t *testing.T) func(s *fakeSocket, e *rtapi.Envelope) {
 	return func(s *fakeSocket, e *rtapi.Envelope) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		join, rpc := e.GetMatchJoin(), e.GetRpc()
 		switch {
 		case join != nil:
@@ -250,13 +254,18 @@ func TestLinkResumesAMatchThatIsGone(t *testing.T) {
 			if suspended {
 				data, err := proto.Marshal(&wire.Notice{Kind: wire.NoticeKind_NOTICE_KIND_SUSPENDED})
 				require.NoError(t, err)
-				server.sockets[0].data("m.node", Frame{Op: int64(wire.OpCode_OP_CODE_NOTICE), Data: data})
+				server.mu.Lock()
+				first := server.sockets[0]
+				server.mu.Unlock()
+				first.data("m.node", Frame{Op: int64(wire.OpCode_OP_CODE_NOTICE), Data: data})
 				require.Equal(t, LinkMessage, nextEvent(t, link).Kind)
 			}
 			link.Reconnect()
 			require.Equal(t, LinkLost, nextEvent(t, link).Kind)
 			require.Equal(t, LinkJoined, nextEvent(t, link).Kind)
 			event := nextEvent(t, link)
+			r.mu.Lock()
+			defer r.mu.Unlock()
 			require.Equal(t, uint32(len(r.joins)), event.Message.Body.GetStamp().GetIncarnation())
 			require.Equal(t, "n.node", link.Match().ID())
 			require.Equal(t, 2, r.resumes)
@@ -285,6 +294,8 @@ func TestLinkResumesAgain(t *testing.T) {
 	link.Reconnect()
 	require.Equal(t, LinkLost, nextEvent(t, link).Kind)
 	require.Equal(t, LinkJoined, nextEvent(t, link).Kind)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	require.Equal(t, 2, r.resumes)
 	require.Equal(t, "n.node", link.Match().ID())
 }
@@ -296,7 +307,7 @@ func TestLinkCannotResumeWhatIsOver(t *testing.T) {
 		server.envelope = r.envelope(t)
 		link, err := server.client().OpenLink(t.Context(), server.user(), FormatJSON, "m.node", JoinOptions{TableID: "table"})
 		require.NoError(t, err)
-		defer link.Close()
+		t.Cleanup(link.Close)
 		require.Equal(t, LinkJoined, nextEvent(t, link).Kind)
 		require.Equal(t, LinkMessage, nextEvent(t, link).Kind)
 		link.Reconnect()
@@ -304,7 +315,9 @@ func TestLinkCannotResumeWhatIsOver(t *testing.T) {
 		failed := nextEvent(t, link)
 		require.Equal(t, LinkFailed, failed.Kind)
 		require.Equal(t, reason, ReasonOf(failed.Err))
+		r.mu.Lock()
 		require.Equal(t, 1, r.resumes)
+		r.mu.Unlock()
 	}
 }
 
@@ -364,6 +377,9 @@ func TestResultRPCs(t *testing.T) {
 		require.NoError(t, err, test.id)
 		require.Equal(t, test.want, got, test.id)
 		require.JSONEq(t, test.payload, payload, test.id)
-		require.Contains(t, server.requests[len(server.requests)-1], "POST /v2/rpc/"+test.id+" ")
+		server.mu.Lock()
+		last := server.requests[len(server.requests)-1]
+		server.mu.Unlock()
+		require.Contains(t, last, "POST /v2/rpc/"+test.id+" ")
 	}
 }

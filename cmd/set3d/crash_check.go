@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"set3d/client"
-	"set3d/domain"
 	wire "set3d/proto/set3d/v1"
 )
 
@@ -177,9 +176,11 @@ func (c *crasher) checkStandings(m *crashMatch, story *story) {
 		if told.exact {
 			until = from + 1
 		}
-		matches := there && slices.ContainsFunc(story.scores[from:until], func(scores []uint32) bool { return slices.Equal(scores, told.scores) })
+		same := func(scores []uint32) bool { return slices.Equal(scores, told.scores) }
+		matches := there && slices.ContainsFunc(story.scores[from:until], same)
 		if !matches && !c.mayLose(told.life, told.at) && !c.mayLose(told.after.life, m.verdicts[told.after].at) {
-			c.fail("table %s, preset %s: the scores %v were told %v before a kill, after claim %x; the record has %v", m.made.TableID, m.made.Preset, told.scores,
+			c.fail("table %s, preset %s: the scores %v were told %v before a kill, after claim %x; the record has %v", m.made.TableID,
+				m.made.Preset, told.scores,
 				c.beforeKill(told.life, told.at), told.after.id, story.scores)
 		}
 	}
@@ -219,111 +220,6 @@ func (c *crasher) checkPlayers(m *crashMatch, result *client.Result) {
 		for _, violation := range s.verifier.Report().Violations {
 			c.fail("table %s, preset %s, player %d: %s", m.made.TableID, m.made.Preset, i, violation)
 		}
-	}
-}
-
-// story is what a record tells: every verdict in order, and the scores after each.
-type story struct {
-	sum      domain.Summary
-	verdicts []storyVerdict
-	scores   [][]uint32
-	index    map[storyKey]int
-}
-
-type storyKey struct {
-	seat uint32
-	id   uint64
-}
-
-type storyVerdict struct {
-	cards string
-	valid bool
-}
-
-func claimOf(key toldKey) storyKey { return storyKey{key.seat, key.id} }
-
-func readStory(record []byte) (*story, error) {
-	sum, err := domain.Summarize(record)
-	if err != nil {
-		return nil, err
-	}
-	var out domain.Output
-	if _, err := domain.Replay(record, &out); err != nil {
-		return nil, err
-	}
-	s := &story{sum: sum, index: map[storyKey]int{}}
-	scores := make([]uint32, sum.Setup.Players)
-	for _, e := range out.Events {
-		switch event := e.Event.(type) {
-		case domain.SetClaimed:
-			cards := []byte{byte(event.Cards[0].ID()), byte(event.Cards[1].ID()), byte(event.Cards[2].ID())}
-			s.index[storyKey{uint32(event.Seat), event.ClaimID}] = len(s.verdicts)
-			s.verdicts = append(s.verdicts, storyVerdict{string(cards), event.Valid()})
-			s.scores = append(s.scores, slices.Clone(scores))
-			continue
-		case domain.ScoreChanged:
-			scores[event.Seat] = uint32(event.Score)
-		case domain.PenaltyApplied:
-			if event.Mode == domain.PenaltyPoint {
-				scores[event.Seat] = uint32(event.Remaining)
-			}
-		default:
-			continue
-		}
-		s.scores[len(s.scores)-1] = slices.Clone(scores)
-	}
-	return s, nil
-}
-
-// checkUser: the history has every result once, and the statistics are the sum of it.
-func (c *crasher) checkUser(ctx context.Context, user *client.User, stored map[string]*client.Result) error {
-	sum := client.PlayerStats{}
-	seen := map[string]bool{}
-	for cursor := ""; ; {
-		page, err := c.client.MatchHistory(ctx, user, 100, cursor)
-		if err != nil {
-			return err
-		}
-		for _, r := range page.Results {
-			if seen[r.ResultID] {
-				c.fail("user %s: result %s is in the history twice", user.ID, r.ResultID)
-			}
-			seen[r.ResultID] = true
-			addStats(&sum, &r, user.ID)
-		}
-		if cursor = page.Cursor; cursor == "" {
-			break
-		}
-	}
-	for id, r := range stored {
-		if sits := slices.ContainsFunc(r.Players, func(p client.PlayerResult) bool { return p.UserID == user.ID }); sits != seen[id] {
-			c.fail("user %s: played in the match of result %s: %v, it is in the history: %v", user.ID, id, sits, seen[id])
-		}
-	}
-	stats, err := c.client.PlayerStats(ctx, user, "")
-	if err != nil {
-		return err
-	}
-	if stats.Matches != sum.Matches || stats.Wins != sum.Wins || stats.Sets != sum.Sets || stats.Misses != sum.Misses {
-		c.fail("user %s: the statistics say %d matches, %d wins, %d Sets, %d misses; the history makes %d, %d, %d, %d", user.ID, stats.Matches, stats.Wins,
-			stats.Sets, stats.Misses, sum.Matches, sum.Wins, sum.Sets, sum.Misses)
-	}
-	return nil
-}
-
-func addStats(sum *client.PlayerStats, r *client.Result, userID string) {
-	people := 0
-	for _, p := range r.Players {
-		people += oneIf(p.Bot == "")
-	}
-	for _, p := range r.Players {
-		if p.UserID != userID || !r.Counted {
-			continue
-		}
-		sum.Matches++
-		sum.Sets += p.Claims - p.Wrong
-		sum.Misses += p.Wrong
-		sum.Wins += oneIf(people > 1 && slices.Contains(r.Winners, p.Seat))
 	}
 }
 
