@@ -92,6 +92,13 @@ func matchEndedToWire(e domain.MatchEnded, end *ending) *wire.MatchEnded {
 	return out
 }
 
+// matchStopped is the end of a match that an operator has ended: the rules know no such reason.
+func matchStopped(e domain.MatchEnded, end *ending) *wire.Event {
+	out := matchEndedToWire(e, end)
+	out.Reason = wire.EndReason_END_REASON_OPERATOR
+	return &wire.Event{Kind: &wire.Event_MatchEnded{MatchEnded: out}}
+}
+
 func placedSlots(p domain.Placement) []byte {
 	out := make([]byte, len(p.Slots))
 	for i, slot := range p.Slots {

@@ -164,6 +164,15 @@ func (n *fakeNakama) LeaderboardRecordWrite(_ context.Context, id, ownerID, _ st
 	return &api.LeaderboardRecord{}, nil
 }
 
+func (n *fakeNakama) LeaderboardRecordsList(_ context.Context, id string, _ []string, _ int, _ string, _ int64) (records, owned []*api.LeaderboardRecord, next, before string, err error) {
+	n.storage.mu.Lock()
+	defer n.storage.mu.Unlock()
+	for _, owner := range sortedKeys(n.storage.scores[id]) {
+		records = append(records, &api.LeaderboardRecord{OwnerId: owner})
+	}
+	return records, nil, "", "", nil
+}
+
 func (n *fakeNakama) LeaderboardRecordDelete(_ context.Context, id, ownerID string) error {
 	n.storage.mu.Lock()
 	defer n.storage.mu.Unlock()

@@ -42,10 +42,11 @@ func (m *module) matched(
 // tickets can be made past that hook, by another module.
 func (m *module) matchedSetup(entries []runtime.MatchmakerEntry) tableSetup {
 	var users []string
-	chosen, _ := findPreset(defaultPreset)
+	presets := m.presets()
+	chosen, _ := presets.find(defaultPreset)
 	for i, entry := range entries {
 		name, _ := entry.GetProperties()[propertyPreset].(string)
-		if p, _ := findPreset(name); p.public && i == 0 {
+		if p, _ := presets.find(name); p.public && i == 0 {
 			chosen = p
 		}
 		if userID := entry.GetPresence().GetUserId(); !slices.Contains(users, userID) && len(users) < domain.MaxPlayers {
@@ -53,7 +54,7 @@ func (m *module) matchedSetup(entries []runtime.MatchmakerEntry) tableSetup {
 		}
 	}
 	s := tableSetup{
-		Preset: chosen.name, Rules: chosen.rules, Seats: max(quickMin, len(users)), ReservedMs: m.config.reservation.Milliseconds(),
+		Preset: chosen.name, Rules: chosen.rules, Public: true, Seats: max(quickMin, len(users)), ReservedMs: m.config.reservation.Milliseconds(),
 		Matched: true, Ranked: chosen.ranked && len(users) >= quickMin,
 	}
 	if s.Ranked {

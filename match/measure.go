@@ -52,6 +52,11 @@ func (m *module) measure() {
 	m.measureTables()
 	m.measureArchive()
 	m.set("set3d_info", map[string]string{"version": versionLabel()}, 1)
+	draining := 0
+	if m.operator.draining.Load() {
+		draining = 1
+	}
+	m.set("set3d_draining", nil, draining)
 }
 
 func (m *module) measureTables() {

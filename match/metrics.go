@@ -48,6 +48,7 @@ func tableMetrics() []Metric {
 	preset := MetricLabel{"preset", presetLabels()}
 	return []Metric{
 		gauge("set3d_info", "1 while the module runs; the version has underscores for dots", MetricLabel{"version", []string{versionLabel()}}),
+		gauge("set3d_draining", "1 while no new tables are opened"),
 		gauge("set3d_tables", "tables by preset and phase", preset, MetricLabel{"phase", phases()}),
 		gauge("set3d_players", "humans who have a seat", MetricLabel{"state", []string{playerConnected, playerAway}}),
 		gauge("set3d_mailbox_depth", "the most messages that waited at one table at once, in the last five seconds; 256 is full"),
@@ -134,7 +135,7 @@ func presetLabel(name string) string {
 }
 
 func presetLabels() []string {
-	return append(presetNames(), customPreset, operatorLabel)
+	return append(builtInPresets().names(), customPreset, operatorLabel)
 }
 
 func phases() []string { return []string{phaseLobby, phasePlaying, phaseEnded} }

@@ -42,6 +42,7 @@ type module struct {
 	guesses  *allowance // of codes
 	blocks   *blocks
 	archive  *archive.Archive
+	operator *operator
 	wake     string // the signal that only we know, so that nobody else can wake a match up
 	stray    stray
 	tallies  tallies
@@ -77,6 +78,7 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 	if err := m.registerArchive(initializer); err != nil {
 		return err
 	}
+	m.operator.start()
 	m.startMeasuring()
 	logger.Info("SET: 3D online %s, fast lane %t, %d ticks a second", serverVersion, settings.fastLane, settings.tickRate)
 	return nil
@@ -90,7 +92,7 @@ func newModule(settings config, logger runtime.Logger, nk runtime.NakamaModule, 
 		guesses: newAllowance(settings.wrongCodesPerMinute),
 		wake:    "wake " + rand.Text(),
 	}
-	m.blocks = newBlocks(m)
+	m.blocks, m.operator = newBlocks(m), newOperator(m)
 	return m
 }
 

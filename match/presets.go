@@ -23,8 +23,8 @@ const (
 	customPreset   = "custom" // what rules are called that no preset has
 )
 
-// presets are the rules that can be asked for by name, in the order in which they are listed.
-func presets() []preset {
+// builtInPresets are the rules that can be asked for by name, unless an operator has changed that.
+func builtInPresets() catalogue {
 	online := domain.DefaultRules()
 	online.ClaimGraceMs = 250 // a claim that was on its way when somebody else's Set locked the board is still judged
 	online.InvalidAnimMs = publicLockMs
@@ -39,34 +39,11 @@ func presets() []preset {
 	fast := online
 	fast.ValidAnimMs, fast.RefillAnimMs, fast.ExpandAnimMs = 0, 0, 0
 
-	return []preset{
+	return catalogue{
 		{defaultPreset, "the usual game: a wrong claim locks its player for two seconds", online, true, true},
 		{"tournament", "claimed cards are replaced only while fewer than the opening board lie there", tournament, true, true},
 		{"timed", "three minutes; a wrong claim costs five seconds of one's own clock", timed, true, true},
 		{"fast", "no board animations: the next Set can be claimed at once", fast, true, true},
 		{practicePreset, "the rules as written, for one player or a shared seed; never ranked", domain.DefaultRules(), false, false},
 	}
-}
-
-func findPreset(name string) (preset, bool) {
-	for _, p := range presets() {
-		if p.name == name {
-			return p, true
-		}
-	}
-	return preset{}, false
-}
-
-func presetNames() []string { return namesOf(func(preset) bool { return true }) }
-
-func publicPresetNames() []string { return namesOf(func(p preset) bool { return p.public }) }
-
-func namesOf(which func(preset) bool) []string {
-	var names []string
-	for _, p := range presets() {
-		if which(p) {
-			names = append(names, p.name)
-		}
-	}
-	return names
 }

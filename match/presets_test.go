@@ -10,7 +10,7 @@ import (
 
 // Strangers meet by presets under which guessing does not pay, and under which no claim is lost on its way.
 func TestPublicPresets(t *testing.T) {
-	for _, p := range presets() {
+	for _, p := range builtInPresets() {
 		if p.public && (p.rules.InvalidAnimMs < 2_000 || p.rules.ClaimGraceMs == 0) {
 			t.Errorf("%s locks a wrong claim for %d ms and has a grace of %d ms", p.name, p.rules.InvalidAnimMs, p.rules.ClaimGraceMs)
 		}
@@ -18,10 +18,10 @@ func TestPublicPresets(t *testing.T) {
 			t.Errorf("%s is ranked and not public", p.name)
 		}
 	}
-	if practice, _ := findPreset("practice"); practice.ranked || practice.public {
+	if practice, _ := builtInPresets().find("practice"); practice.ranked || practice.public {
 		t.Error("practice is ranked or public")
 	}
-	if !slices.Contains(publicPresetNames(), defaultPreset) {
+	if !slices.Contains(builtInPresets().publicNames(), defaultPreset) {
 		t.Error("the default preset is not public")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"unicode/utf8"
 
@@ -192,6 +193,11 @@ func (r *request) flag(name string) (value, ok bool) {
 		return false, false
 	}
 	return value, true
+}
+
+// again is the request as it was before its fields were taken. It is for what may have to be read more than once.
+func (r *request) again() *request {
+	return &request{path: r.path, order: r.order, fields: maps.Clone(r.fields), err: r.err}
 }
 
 // done returns the first error, or that a field is unknown: the first of them in the request's order.

@@ -25,6 +25,10 @@ func (m *module) rpcs() map[string]rpcFunc {
 		"resume_match": m.resumeMatch,
 		"get_result":   m.getResult, "get_record": m.getRecord, "match_history": m.matchHistory, "player_stats": m.playerStats,
 		"report_player": m.reportPlayer, "delete_my_data": m.deleteMyData, "export_my_data": m.exportMyData,
+		"admin_list": operatorsOnly(m.adminList), "admin_inspect": operatorsOnly(m.adminInspect), "admin_end": operatorsOnly(m.adminEnd),
+		"admin_drain": operatorsOnly(m.adminDrain), "admin_queue": operatorsOnly(m.adminQueue),
+		"admin_repair_leaderboards": operatorsOnly(m.adminRepair), "admin_announce": operatorsOnly(m.adminAnnounce),
+		"admin_settings": operatorsOnly(m.adminSettings),
 	}
 }
 
@@ -71,6 +75,12 @@ type helloResponse struct {
 	Limits           limitsView            `json:"limits"`
 	OpCodes          map[string]int32      `json:"op_codes"`
 	ServerTimeMs     int64                 `json:"server_time_ms"`
+
+	// What the operator has to say.
+	Draining         bool          `json:"draining"`
+	MinClientVersion string        `json:"min_client_version"` // empty: any
+	ClientOutdated   bool          `json:"client_outdated"`
+	Announcement     *announcement `json:"announcement"`
 }
 
 type presetView struct {
@@ -96,7 +106,7 @@ type limitsView struct {
 
 // hello says what this server speaks and plays. Anybody may ask, a load balancer too.
 func (m *module) hello(_ context.Context, r *request) (any, error) {
-	r.text("client", 256)
+	client, _ := r.text("client", 256)
 	versions, asked := r.numbers("versions", 64)
 	if err := r.done(); err != nil {
 		return nil, err
@@ -108,11 +118,23 @@ func (m *module) hello(_ context.Context, r *request) (any, error) {
 	if !spoken {
 		return nil, reject(wire.Reason_REASON_UNSUPPORTED_VERSION, args{"supported": []int{protocolVersion}})
 	}
+	policy := m.operator.policy()
+	outdated := policy.settings.outdated(client)
+	if outdated {
+		m.count("set3d_clients_outdated_total", nil)
+	}
+	if outdated && policy.settings.RefuseOld {
+		return nil, reject(wire.Reason_REASON_CLIENT_TOO_OLD, args{"minimum": policy.settings.MinClient})
+	}
 	answer := helloResponse{
 		ServerVersion: serverVersion, ProtocolVersions: []int{protocolVersion}, Presets: map[string]presetView{},
 		Limits: m.limits(), OpCodes: opCodes(), ServerTimeMs: m.clock.wall().UnixMilli(),
+		Draining: m.operator.draining.Load(), MinClientVersion: policy.settings.MinClient, ClientOutdated: outdated,
 	}
-	for _, p := range presets() {
+	if policy.settings.Announcement.standsAt(m.clock.wall()) {
+		answer.Announcement = policy.settings.Announcement
+	}
+	for _, p := range policy.presets {
 		answer.Presets[p.name] = presetView{
 			Description: p.description, Public: p.public, Ranked: p.ranked, Rules: viewRules(p.rules),
 		}

@@ -68,11 +68,12 @@ func (m *module) readSetup(r *request) (tableSetup, error) {
 	if name, ok := r.text("preset", requestMax); ok {
 		s.Preset = name
 	}
-	chosen, known := findPreset(s.Preset)
+	presets := m.presets()
+	chosen, known := presets.find(s.Preset)
 	if !known {
-		r.fail(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(s.Preset), "allowed": presetNames()})
+		r.fail(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(s.Preset), "allowed": presets.names()})
 	}
-	s.Rules = chosen.rules
+	s.Rules, s.Public = chosen.rules, chosen.public
 	nested, hasRules := r.object("rules")
 	if n, ok := r.number("seats", 1, domain.MaxPlayers); ok {
 		s.Seats = int(n)

@@ -32,7 +32,7 @@ func (m *module) listMatches(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	f := listFilter{limit: listDefault}
-	f.read(r)
+	f.read(r, m.presets())
 	if err := r.done(); err != nil {
 		return nil, err
 	}
@@ -53,11 +53,11 @@ func (m *module) listMatches(ctx context.Context, r *request) (any, error) {
 	return answer, nil
 }
 
-func (f *listFilter) read(r *request) {
+func (f *listFilter) read(r *request, presets catalogue) {
 	if name, ok := r.text("preset", requestMax); ok {
 		f.preset = name
-		if _, known := findPreset(name); !known && name != customPreset {
-			r.fail(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(name), "allowed": append(presetNames(), customPreset)})
+		if _, known := presets.find(name); !known && name != customPreset {
+			r.fail(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(name), "allowed": append(presets.names(), customPreset)})
 		}
 	}
 	phases := []string{phaseLobby, phasePlaying, phaseEnded}

@@ -29,7 +29,7 @@ func (m *module) quickMatch(ctx context.Context, r *request) (any, error) {
 	}
 	requestID, _ := r.text("request_id", requestIDMax)
 	kind := tableKind{defaultPreset, defaultSeats}
-	chosen := r.publicPreset(&kind.preset)
+	chosen := r.publicPreset(m.presets(), &kind.preset)
 	if n, ok := r.number("seats", quickMin, domain.MaxPlayers); ok {
 		kind.seats = int(n)
 	}
@@ -43,13 +43,13 @@ func (m *module) quickMatch(ctx context.Context, r *request) (any, error) {
 }
 
 // publicPreset takes the name of a preset by which strangers play.
-func (r *request) publicPreset(name *string) preset {
+func (r *request) publicPreset(presets catalogue, name *string) preset {
 	if given, ok := r.text("preset", requestMax); ok {
 		*name = given
 	}
-	chosen, _ := findPreset(*name)
+	chosen, _ := presets.find(*name)
 	if !chosen.public {
-		r.fail(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(*name), "allowed": publicPresetNames()})
+		r.fail(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(*name), "allowed": presets.publicNames()})
 	}
 	return chosen
 }
@@ -60,10 +60,11 @@ func (m *module) seatQuickly(ctx context.Context, userID string, kind tableKind,
 	for {
 		m.blocks.load(ctx, m.tables.neighbours(kind, m.clock.now()))
 		now := m.clock.now()
+		table := tableSetup{Creator: userID, Preset: kind.preset, Rules: chosen.rules, Public: true, Seats: kind.seats}
 		found, ok := m.tables.seek(wish{
 			userID: userID, kind: kind, now: now, until: now + m.config.reservation,
 			apart: func(otherID string) bool { return m.blocks.apart(userID, otherID) },
-		}, m.newOpening(tableSetup{Creator: userID, Preset: kind.preset, Rules: chosen.rules, Seats: kind.seats}, userID), m.config.maxTablesPerUser)
+		}, m.newOpening(table, userID), m.config.maxTablesPerUser)
 		switch {
 		case !ok:
 			return nil, m.tooManyTables()

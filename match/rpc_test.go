@@ -107,7 +107,7 @@ func TestRulesOverrideAPreset(t *testing.T) {
 	if err := json.Unmarshal([]byte(answer), &made); err != nil {
 		t.Fatal(err)
 	}
-	timed, _ := findPreset("timed")
+	timed, _ := builtInPresets().find("timed")
 	want := viewRules(timed.rules)
 	want.TimeLimitMs, want.RefillPolicy = 90_000, "to_initial_size"
 	if made.Rules != want || made.Seats != 3 || made.Preset != "timed" || made.TableID == "" || n.match(made.MatchID) == nil {
@@ -116,7 +116,7 @@ func TestRulesOverrideAPreset(t *testing.T) {
 }
 
 func TestPresetsAreValid(t *testing.T) {
-	for _, p := range presets() {
+	for _, p := range builtInPresets() {
 		if err := p.rules.Validate(); err != nil {
 			t.Errorf("%s: %v", p.name, err)
 		}
@@ -134,7 +134,7 @@ func TestHello(t *testing.T) {
 		if err := json.Unmarshal([]byte(answer), &hello); err != nil {
 			t.Fatal(err)
 		}
-		if hello.ServerTimeMs != 1_700_000_000_000 || len(hello.Presets) != len(presets()) || hello.ProtocolVersions[0] != 1 ||
+		if hello.ServerTimeMs != 1_700_000_000_000 || len(hello.Presets) != len(builtInPresets()) || hello.ProtocolVersions[0] != 1 ||
 			hello.Limits.SeatsMax != 8 || hello.OpCodes["CLAIM_SET"] != 1 || hello.Presets["timed"].Rules.PenaltyMode != "time" {
 			t.Fatalf("%s: %s", payload, answer)
 		}

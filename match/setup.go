@@ -24,6 +24,7 @@ type tableSetup struct {
 	Code    string     // by which others find the table
 	Matched bool       // made by the matchmaker, for the users in Reserved
 
+	Public bool // by rules by which strangers are brought together
 	Ranked bool
 	Custom bool // other rules than the preset's
 
@@ -42,10 +43,9 @@ type tableSetup struct {
 
 // kind is what quick_match finds the table as. ok is false if it sends nobody there.
 func (s *tableSetup) kind() (kind tableKind, ok bool) {
-	chosen, known := findPreset(s.Preset)
 	plain := !s.Custom && !s.Ranked && !s.StartWhenReady && s.Seed == 0 && s.Deck == "" && s.PanicAt == ""
 	human := s.FillAfterMs == 0 && s.Bots == [domain.MaxPlayers]domain.BotLevel{}
-	return tableKind{s.Preset, s.Seats}, known && chosen.public && plain && human && !s.Private && !s.Matched
+	return tableKind{s.Preset, s.Seats}, s.Public && plain && human && !s.Private && !s.Matched
 }
 
 // rulesName is the preset's name, or "custom".

@@ -58,6 +58,7 @@ type table struct {
 	emptySince time.Duration // since when nobody is here; meaningless while somebody is
 	endedAt    time.Duration // when the match ended
 	ended      bool
+	farewell   string        // an operator's, when the table closes
 	draining   bool          // the server shuts down
 	suspendAt  time.Duration // while draining: when a match that still runs is suspended
 	returnBy   time.Duration // of a resumed match whose rules hold no seats: who is not back then has dropped; 0: no such

@@ -20,7 +20,7 @@ func (t *table) closeWith(why wire.NoticeKind) {
 	t.closing = true
 	t.box.refuseAll(t.box.close(), wire.Reason_REASON_TABLE_CLOSED)
 	t.release()
-	t.sendAll(wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stamp(), Kind: why})
+	t.sendAll(wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stamp(), Kind: why, Text: t.farewell})
 	t.refreshLabel()
 }
 
@@ -43,9 +43,16 @@ func (t *table) die() {
 	})
 	alone(t.release)
 	alone(t.sendAbort)
+	alone(t.sendClosed)
 	alone(t.abandon)
 	alone(t.refreshLabel)
 	alone(t.answerLost)
+}
+
+func (t *table) sendClosed() {
+	if t.dispatcher != nil {
+		t.sendAll(wire.OpCode_OP_CODE_NOTICE, t.closedNotice())
+	}
 }
 
 // sendAbort tells everybody that the match is over: an UPDATE that beats every earlier one, with the last state that was
@@ -65,7 +72,6 @@ func (t *table) sendAbort() {
 		update.Snapshot = snapshot
 	}
 	t.sendAll(wire.OpCode_OP_CODE_UPDATE, update)
-	t.sendAll(wire.OpCode_OP_CODE_NOTICE, t.closedNotice())
 }
 
 // answerLost answers the claims that were judged, or held, and whose answer will not come.

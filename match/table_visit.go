@@ -84,6 +84,7 @@ func (t *table) greet(v *visitor) {
 	if t.rematch.made != nil {
 		t.tellRematch(v)
 	}
+	t.tellAnnouncement(v)
 }
 
 // arrive takes a visitor in and returns the user's older session, if there is one here: the newer has replaced it.

@@ -37,7 +37,11 @@ func (m *module) gatePartyTicket(_ context.Context, in *rtapi.Envelope) error {
 }
 
 func (m *module) judgeTicket(ticket *rtapi.MatchmakerAdd) error {
-	err := checkTicket(ticket)
+	if m.operator.draining.Load() {
+		m.count("set3d_tickets_refused_total", nil)
+		return reject(wire.Reason_REASON_SHUTTING_DOWN, nil)
+	}
+	err := checkTicket(ticket, m.presets())
 	if err != nil {
 		m.count("set3d_tickets_refused_total", nil)
 	}
@@ -45,13 +49,13 @@ func (m *module) judgeTicket(ticket *rtapi.MatchmakerAdd) error {
 }
 
 // checkTicket checks what a ticket claims, and leaves nothing else in it.
-func checkTicket(ticket *rtapi.MatchmakerAdd) error {
+func checkTicket(ticket *rtapi.MatchmakerAdd, presets catalogue) error {
 	name, given := ticket.StringProperties[propertyPreset]
 	if !given {
 		name = defaultPreset
 	}
-	if chosen, _ := findPreset(name); !chosen.public {
-		return reject(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(name), "allowed": publicPresetNames()})
+	if chosen, _ := presets.find(name); !chosen.public {
+		return reject(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(name), "allowed": presets.publicNames()})
 	}
 	if err := onlyProperty("string_properties.", ticket.StringProperties, propertyPreset); err != nil {
 		return err

@@ -1,0 +1,40 @@
+package match
+
+import (
+	"set3d/domain"
+	"set3d/match/archive"
+	wire "set3d/proto/set3d/v1"
+)
+
+// stop ends the match and closes the table because an operator wants it, and says so. It returns the id of the result, if there was a match
+// to end.
+func (t *table) stop(farewell string) (resultID string) {
+	if t.closing {
+		return ""
+	}
+	t.flush()
+	if t.standing.started && !t.ended {
+		t.release()
+		t.handOver(archive.Stopped, nil)
+		t.abort = t.stopEvent()
+		t.sendAbort()
+		t.answerLost()
+		t.module.count("set3d_matches_ended_total", map[string]string{"reason": stoppedLabel})
+		t.logger.Info("table %s: stopped by an operator at revision %d", t.setup.TableID, t.standing.revision)
+		t.ended, t.endedAt, resultID = true, t.now, t.setup.TableID
+	}
+	t.farewell = farewell
+	t.closeWith(wire.NoticeKind_NOTICE_KIND_CLOSED)
+	return resultID
+}
+
+// stopEvent is the final table as it stands. Nobody has won.
+func (t *table) stopEvent() *wire.Event {
+	var end domain.MatchEnded
+	snapshot := t.session.Snapshot()
+	for i := range t.seats.count {
+		p := &snapshot.ByPlayer[i]
+		end.Table = append(end.Table, domain.FinalScore{Seat: i, Score: p.Score, Forfeited: p.Forfeited})
+	}
+	return matchStopped(end, t.ending())
+}
