@@ -67,7 +67,7 @@ func (m *module) measureTables() {
 		tables[kind{presetLabel(f.label.Preset), f.label.Phase}]++
 		for i := range f.seats {
 			switch s := &f.seats[i]; {
-			case s.userID == "" || s.forfeited:
+			case s.userID == "" || s.forfeited || f.label.Phase == phaseEnded:
 			case s.connected:
 				connected++
 			default:

@@ -50,7 +50,7 @@ func tableMetrics() []Metric {
 		gauge("set3d_info", "1 while the module runs; the version has underscores for dots", MetricLabel{"version", []string{versionLabel()}}),
 		gauge("set3d_draining", "1 while no new tables are opened"),
 		gauge("set3d_tables", "tables by preset and phase", preset, MetricLabel{"phase", phases()}),
-		gauge("set3d_players", "humans who have a seat", MetricLabel{"state", []string{playerConnected, playerAway}}),
+		gauge("set3d_players", "humans who have a seat at a table whose match is not over", MetricLabel{"state", []string{playerConnected, playerAway}}),
 		gauge("set3d_mailbox_depth", "the most messages that waited at one table at once, in the last five seconds; 256 is full"),
 		counter("set3d_tables_opened_total", "tables made", preset),
 		counter("set3d_matches_started_total", "matches begun", preset),
