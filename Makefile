@@ -61,7 +61,7 @@ lint-go: $(TOOLS)
 
 lint-files: .ci/lint/node_modules/.package-lock.json ## shell, YAML, Dockerfile, compose (needs shellcheck, yamllint, npm)
 	shellcheck .ci/run .ci/fuzz .ci/docker-steps deploy/*.sh
-	yamllint --strict -c .ci/lint/yamllint.yml docker-compose.yml docker-compose.prod.yml local.yml proto
+	yamllint --strict -c .ci/lint/yamllint.yml docker-compose.yml docker-compose.prod.yml local.yml proto deploy/prometheus
 	.ci/lint/node_modules/.bin/dockerfile-utils lint Dockerfile
 	.ci/lint/node_modules/.bin/dclint --config .ci/lint/dclint.yml docker-compose.yml docker-compose.prod.yml
 
