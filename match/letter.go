@@ -52,6 +52,6 @@ func (b *mailbox) mailOut(to *visitor, opCode wire.OpCode, m proto.Message) {
 		MatchId: b.id, OpCode: int64(opCode), Data: data, Reliable: true,
 	}}}
 	if err := b.module.nk.StreamSendRaw(streamAuthoritative, "", "", "", envelope, []runtime.Presence{to}, true); err != nil {
-		b.module.logger.Warn("cannot send %v to session %s: %v", opCode, to.sessionID, err)
+		b.module.logger.Warn("match %s at revision %d: cannot send %v to session %s: %v", b.id, b.where().revision, opCode, to.sessionID, err)
 	}
 }

@@ -70,6 +70,10 @@ func TestMeasure(t *testing.T) {
 	if n.counter("set3d_takeovers_total") != 1 || n.counter("set3d_reconnects_total") != 1 {
 		t.Error("a takeover was not counted, or as a reconnection")
 	}
+	ann.send(g.m, wire.OpCode_OP_CODE_FORFEIT, &wire.Forfeit{})
+	n.module.measure()
+	wantGauge(t, n, "set3d_tables ended classic", 1)
+	wantGauge(t, n, "set3d_players connected", 0)
 }
 
 func wantGauge(t *testing.T, n *fakeNakama, name string, want float64) {

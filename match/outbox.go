@@ -78,7 +78,7 @@ func (t *table) release() { t.confirm(t.outbox.number) }
 // releaseLate sends what has waited too long for the database: a match goes on without it, as it does under durabilityFast.
 func (t *table) releaseLate() {
 	if t.outbox.isHolding() && t.now-t.outbox.since >= t.module.config.archive.safeWait {
-		t.logger.Warn("table %s: the database does not answer, verdicts are told unstored", t.setup.TableID)
+		t.logger.Warn("table %s at revision %d: the database does not answer, verdicts are told unstored", t.setup.TableID, t.standing.revision)
 		t.module.count("set3d_verdicts_unsafe_total", nil)
 		t.release()
 	}

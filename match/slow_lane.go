@@ -19,7 +19,7 @@ func (t *table) slowLane(messages []runtime.MatchData) {
 	if t.module.config.fastLane {
 		t.module.count("set3d_messages_past_hook_total", nil)
 		t.module.stray.once.Do(func() {
-			t.logger.Warn("a match message came past the hook for MatchDataSend: another module may have taken it over")
+			t.logger.Warn("table %s: a match message came past the hook for MatchDataSend: another module may have taken it over", t.setup.TableID)
 		})
 	}
 	for _, message := range messages {
