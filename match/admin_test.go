@@ -203,6 +203,21 @@ func TestAdminEnd(t *testing.T) {
 	}
 }
 
+// What is behind the operator's wish in the mailbox is answered, too.
+func TestStopAnswersWhatComesBehindIt(t *testing.T) {
+	g := newGame(t, deckRequest(""), "ann", "bob")
+	g.read()
+	g.m.callback.Lock() // nothing is judged until all have come
+	g.m.table().box.tell(func(t *table) { t.stop("") })
+	g.players[0].put(g.m, opClaimSet, marshal(t, claimOf(5, setSA)))
+	g.players[1].put(g.m, opClaimSet, marshal(t, claimOf(6, setSB)))
+	g.m.callback.Unlock()
+	g.m.settle()
+	for _, p := range g.players {
+		wantRefused(t, p.news(), wire.Reason_REASON_TABLE_CLOSED)
+	}
+}
+
 // While the server drains nothing new begins, by whichever way, and what runs goes on.
 func TestAdminDrain(t *testing.T) {
 	g := newGame(t, deckRequest(""), "ann", "bob")

@@ -89,6 +89,9 @@ func (t *table) enter(dispatcher runtime.MatchDispatcher) {
 func (t *table) judgePending() {
 	for len(t.pending) > 0 {
 		t.handle(t.pending[0])
+		if t.closing { // the rest is answered
+			return
+		}
 		t.pending[0] = mail{}
 		t.pending = t.pending[1:]
 	}

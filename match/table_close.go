@@ -1,6 +1,8 @@
 package match
 
 import (
+	"slices"
+
 	"set3d/domain"
 	wire "set3d/proto/set3d/v1"
 )
@@ -18,7 +20,9 @@ func (t *table) close() {
 // closeWith closes the table and says why. Nothing is held back any more.
 func (t *table) closeWith(why wire.NoticeKind) {
 	t.closing = true
-	t.box.refuseAll(t.box.close(), wire.Reason_REASON_TABLE_CLOSED)
+	left := append(slices.Clone(t.pending), t.box.close()...)
+	t.pending = nil
+	t.box.refuseAll(left, wire.Reason_REASON_TABLE_CLOSED)
 	t.release()
 	t.sendAll(wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stamp(), Kind: why, Text: t.farewell})
 	t.refreshLabel()
