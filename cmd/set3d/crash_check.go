@@ -49,6 +49,7 @@ func (c *crasher) check(ctx context.Context) error {
 // result waits for a match's result. It is nil if there is none.
 func (c *crasher) result(ctx context.Context, m *crashMatch) (*client.Result, error) {
 	deadline := time.Now().Add(crashPatience)
+	gone := false // the match was not there any more: then the result is, if there is one
 	for {
 		got, err := c.client.GetResult(ctx, m.users[0], m.made.TableID)
 		switch {
@@ -56,11 +57,10 @@ func (c *crasher) result(ctx context.Context, m *crashMatch) (*client.Result, er
 			return got.Result, nil
 		case err != nil && client.ReasonOf(err) == "":
 			return nil, err
-		case client.ReasonOf(err) == "UNKNOWN_RESULT" && !c.isInterrupted(ctx, m):
-			return nil, nil
-		case time.Now().After(deadline):
+		case gone && client.ReasonOf(err) == "UNKNOWN_RESULT", time.Now().After(deadline):
 			return nil, nil
 		}
+		gone = !c.isInterrupted(ctx, m)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()

@@ -57,7 +57,13 @@ func newLedger() ledger {
 }
 
 // Joined implements client.Tap.
-func (s *crashSeat) Joined() { s.verifier.Joined() }
+func (s *crashSeat) Joined() {
+	s.verifier.Joined()
+	life := s.match.crash.life()
+	s.match.mu.Lock()
+	defer s.match.mu.Unlock()
+	s.joinedIn = life
+}
 
 // Sent implements client.Tap.
 func (s *crashSeat) Sent(frame client.Frame) { s.verifier.Sent(frame) }
@@ -73,7 +79,7 @@ func (s *crashSeat) Received(frame client.Frame) {
 	kills := c.killed()
 	var points []crashPoint
 	m.mu.Lock()
-	life := m.lifeOf(message.Body.GetStamp().GetIncarnation(), frame.At, kills)
+	life := m.lifeOf(message.Body.GetStamp().GetIncarnation(), s.joinedIn, frame.At, kills)
 	switch body := message.Body.(type) {
 	case *wire.Welcome:
 		points = m.welcomed(s, body, frame.At, life)
@@ -89,14 +95,15 @@ func (s *crashSeat) Received(frame client.Frame) {
 // lateFrame is how long after a kill a frame may be read that was sent before it.
 const lateFrame = 5 * time.Second
 
-// lifeOf is the life in which a frame was sent. It needs the lock, as all that follows.
-func (m *crashMatch) lifeOf(incarnation uint32, at time.Time, kills []time.Time) int {
-	for life, killed := range kills {
+// lifeOf is the life in which a frame was sent: that in which its connection joined, unless the answer to the join was late too. It needs
+// the lock, as all that follows.
+func (m *crashMatch) lifeOf(incarnation uint32, joinedIn int, at time.Time, kills []time.Time) int {
+	for life, killed := range kills[:joinedIn] {
 		if told, ok := m.incarnations[life]; ok && told == incarnation && at.Sub(killed) < lateFrame {
 			return life
 		}
 	}
-	return len(kills)
+	return joinedIn
 }
 
 func (m *crashMatch) welcomed(s *crashSeat, w *wire.Welcome, at time.Time, life int) (points []crashPoint) {

@@ -50,10 +50,11 @@ type crashSeat struct {
 	stop     context.CancelFunc
 
 	// Guarded by the ledger's mutex.
-	life  int  // in which the player was last welcomed
-	left  bool // on purpose
-	ended bool // Run has returned
-	err   error
+	joinedIn int  // life of the connection
+	life     int  // in which the player was last welcomed
+	left     bool // on purpose
+	ended    bool // Run has returned
+	err      error
 }
 
 // table plays one match after the other, until no more are to be begun.

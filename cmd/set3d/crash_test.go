@@ -186,9 +186,10 @@ func TestCrashKnowsLateFrames(t *testing.T) {
 	killed := time.Now()
 	m := &crashMatch{ledger: newLedger()}
 	m.incarnations[0] = 3
-	require.Equal(t, 0, m.lifeOf(3, killed.Add(time.Second), []time.Time{killed}))
-	require.Equal(t, 1, m.lifeOf(3, killed.Add(time.Minute), []time.Time{killed}))
-	require.Equal(t, 1, m.lifeOf(4, killed.Add(time.Second), []time.Time{killed}))
+	require.Equal(t, 0, m.lifeOf(4, 0, killed.Add(time.Second), []time.Time{killed}), "on an old connection")
+	require.Equal(t, 0, m.lifeOf(3, 1, killed.Add(time.Second), []time.Time{killed}), "the answer to the join was late too")
+	require.Equal(t, 1, m.lifeOf(3, 1, killed.Add(time.Minute), []time.Time{killed}))
+	require.Equal(t, 1, m.lifeOf(4, 1, killed.Add(time.Second), []time.Time{killed}))
 }
 
 // The statistics that a history makes: bots' matches do not count, and who plays alone wins nothing.
