@@ -60,7 +60,9 @@ func (c *crasher) result(ctx context.Context, m *crashMatch) (*client.Result, er
 		case gone && client.ReasonOf(err) == "UNKNOWN_RESULT", time.Now().After(deadline):
 			return nil, nil
 		}
-		gone = !c.isInterrupted(ctx, m)
+		if gone = err != nil && !c.isInterrupted(ctx, m); gone {
+			continue
+		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
