@@ -22,8 +22,9 @@ const (
 func (c *crasher) check(ctx context.Context) error {
 	c.say("checking the results of %d matches", len(c.all()))
 	stored := map[string]*client.Result{}
+	deadline := time.Now().Add(crashPatience) // for all of them
 	for _, m := range c.all() {
-		result, err := c.result(ctx, m)
+		result, err := c.result(ctx, m, deadline)
 		if err != nil {
 			return err
 		}
@@ -47,8 +48,7 @@ func (c *crasher) check(ctx context.Context) error {
 }
 
 // result waits for a match's result. It is nil if there is none.
-func (c *crasher) result(ctx context.Context, m *crashMatch) (*client.Result, error) {
-	deadline := time.Now().Add(crashPatience)
+func (c *crasher) result(ctx context.Context, m *crashMatch, deadline time.Time) (*client.Result, error) {
 	gone := false // the match was not there any more: then the result is, if there is one
 	for {
 		got, err := c.client.GetResult(ctx, m.users[0], m.made.TableID)
