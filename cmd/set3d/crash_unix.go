@@ -8,8 +8,12 @@ import (
 	"syscall"
 )
 
-// ownGroup puts what a command starts into a group of its own, so that all of it can be killed.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// ownGroup puts what a command starts into a group of its own, so that all of it can be killed. Where the system can do that, it dies with
+// this process.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieTogether(cmd.SysProcAttr)
+}
 
 // killGroup kills a process with its group.
 func killGroup(process *os.Process) { _ = syscall.Kill(-process.Pid, syscall.SIGKILL) }
