@@ -73,6 +73,7 @@ type Archive struct {
 	draining bool
 	idle     chan struct{} // closed when the queue becomes empty; nil: nobody waits
 	stats    Counters
+	settling map[string]time.Time // users of the matches that are just being settled, and since when
 	leaving  map[string]time.Time // users whose account is being deleted, and until when that is believed
 	leased   time.Time            // until when others believe that this process is alive
 }
@@ -81,7 +82,7 @@ type Archive struct {
 func New(config Config) *Archive {
 	return &Archive{
 		config: config, boot: rand.Text(), start: time.Now(),
-		entries: map[string]*entry{}, claims: map[string]bool{}, leaving: map[string]time.Time{},
+		entries: map[string]*entry{}, claims: map[string]bool{}, settling: map[string]time.Time{}, leaving: map[string]time.Time{},
 	}
 }
 

@@ -36,6 +36,48 @@ func (a *Archive) CreateLeaderboards() error {
 	return nil
 }
 
+// publishAll shows what a settlement has changed on the leaderboards: of most matches one or two numbers a player.
+func (a *Archive) publishAll(t *Table, s *settlement) error {
+	if s.over { // by somebody who may not have come so far
+		for userID, username := range s.alive {
+			if err := a.publish(userID, username); err != nil {
+				return fmt.Errorf("leaderboards of user %s: %w", userID, err)
+			}
+		}
+		return nil
+	}
+	for seat := range s.stats {
+		if err := a.publishChanges(t.Seats[seat].UserID, s, seat); err != nil {
+			return fmt.Errorf("leaderboards of user %s: %w", t.Seats[seat].UserID, err)
+		}
+	}
+	return nil
+}
+
+// publishChanges is publish for a player whose statistics were just written.
+func (a *Archive) publishChanges(userID string, s *settlement, seat int) error {
+	after := s.stats[seat]
+	if after == nil || *after == s.before[seat] {
+		return nil
+	}
+	for _, l := range leaderboards() {
+		old, had := l.score(&s.before[seat])
+		if score, has := l.score(after); has == had && score == old {
+			continue
+		}
+		if err := a.setScore(l, after, userID, s.alive[userID]); err != nil {
+			return fmt.Errorf("leaderboard %s: %w", l.id, err)
+		}
+	}
+	switch _, now, err := a.readStats(userID); {
+	case err != nil || now == s.versions[seat]:
+		return err
+	case now == "": // deleted meanwhile
+		return a.unpublish(userID)
+	}
+	return a.publish(userID, s.alive[userID])
+}
+
 // publish shows a user's statistics on the leaderboards. Two matches of the user may end at once, in two processes, and the older statistics must
 // not be shown last: what was written is looked at again until nothing has changed meanwhile.
 func (a *Archive) publish(userID, username string) error {

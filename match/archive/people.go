@@ -232,8 +232,8 @@ func (a *Archive) Export(r *Result, userID string) (Export, error) {
 	own := *r
 	own.Players = append([]PlayerResult(nil), r.Players...)
 	for i := range own.Players {
-		if p := &own.Players[i]; p.UserID != userID && p.Bot == "" {
-			p.forget()
+		if p := &own.Players[i]; p.UserID != userID && p.Bot == "" && !p.Deleted {
+			p.UserID, p.Name = "", anotherName
 		}
 	}
 	e := Export{Result: &own}

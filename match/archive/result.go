@@ -66,6 +66,9 @@ type RatingChange struct {
 // deletedName stands for a player whose data was deleted.
 const deletedName = "deleted player"
 
+// anotherName stands for the others in what a player exports.
+const anotherName = "another player"
+
 // PlayerOf is a user's part of the result, or nil.
 func (r *Result) PlayerOf(userID string) *PlayerResult {
 	for i := range r.Players {

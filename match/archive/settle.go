@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/heroiclabs/nakama-common/api"
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -15,6 +16,12 @@ const settleTries = 8
 
 func (a *Archive) settleOne(w work) {
 	defer a.rescue([]work{w})
+	users := w.table.humans()
+	if !a.enter(users) {
+		a.retry(w, w.version)
+		return
+	}
+	defer a.exit(users)
 	err := a.settle(&w)
 	switch {
 	case errors.Is(err, errLost):
@@ -25,44 +32,70 @@ func (a *Archive) settleOne(w work) {
 	}
 }
 
+// patience is how long a settlement lets another one of the same users go first.
+const patience = time.Second
+
+// enter notes whose match is being settled; false if another one of theirs is, unless that has taken too long. In one process they settle one after the
+// other: the database would have the later one try again, and Nakama log an error for that.
+func (a *Archive) enter(users []string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	for _, id := range users {
+		if since, busy := a.settling[id]; busy && now.Sub(since) < patience {
+			return false
+		}
+	}
+	for _, id := range users {
+		a.settling[id] = now
+	}
+	return true
+}
+
+func (a *Archive) exit(users []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, id := range users {
+		delete(a.settling, id)
+	}
+}
+
 var errLost = errors.New("another process has the table")
 
 // settle writes the result of a finished match with all that follows from it, once: the result, the record, its players' statistics and
 // histories are one transaction, which fails if the result is there already. The leaderboards follow, and only then the table is
 // forgotten, so that whoever finds it after a crash goes on with what is left.
 func (a *Archive) settle(w *work) error {
-	users, err := a.commitOnce(w)
+	s, err := a.commitOnce(w)
 	if err != nil {
 		return err
 	}
 	a.mu.Lock()
 	a.answerLocked(w.entry, w.handed)
 	a.mu.Unlock()
-	for userID, username := range users {
-		if err := a.publish(userID, username); err != nil {
-			return fmt.Errorf("leaderboards of user %s: %w", userID, err)
-		}
+	if err := a.publishAll(&w.table, s); err != nil {
+		return err
 	}
 	if err := a.forgetLeavers(w); err != nil {
 		return err
 	}
-	return a.clear(w.table.ID, users)
+	return a.clear(w.table.ID, s.alive)
 }
 
-// commitOnce sees to it that the result is stored, by whomever, and returns the usernames of the players who exist.
-func (a *Archive) commitOnce(w *work) (map[string]string, error) {
+// commitOnce sees to it that the result is stored, by whomever, and returns what it found and did.
+func (a *Archive) commitOnce(w *work) (*settlement, error) {
 	for try := 1; ; try++ {
 		s, err := a.readSettlement(w)
 		if err != nil {
 			return nil, err
 		}
 		if s.over {
-			return s.alive, nil
+			return s, nil
 		}
 		err = a.commit(w, s)
 		if err == nil {
 			a.count(func(c *Counters) { c.Results++ })
-			return s.alive, nil
+			return s, nil
 		}
 		if !isConflict(err) || try == settleTries {
 			return nil, err
@@ -100,7 +133,8 @@ type settlement struct {
 	over     bool              // the result is there
 	alive    map[string]string // the players who exist: their usernames
 	stats    []*Stats          // by seat; nil: not a player who exists
-	versions []string          // of stats, by seat
+	versions []string          // of stats, by seat; after the commit those that it gave them
+	before   []Stats           // what stats were before the commit
 }
 
 func (a *Archive) readSettlement(w *work) (*settlement, error) {
@@ -166,6 +200,16 @@ func checkOwn(t *Table, value string) error {
 	return nil
 }
 
+// remember keeps the statistics as they are.
+func (s *settlement) remember() {
+	s.before = make([]Stats, len(s.stats))
+	for i := range s.stats {
+		if s.stats[i] != nil {
+			s.before[i] = *s.stats[i]
+		}
+	}
+}
+
 // commit is the transaction.
 func (a *Archive) commit(w *work, s *settlement) error {
 	t := &w.table
@@ -173,6 +217,7 @@ func (a *Archive) commit(w *work, s *settlement) error {
 	if err != nil {
 		a.config.Logger.Error("%v", err)
 	}
+	s.remember()
 	if r.isRated() {
 		r.rate(s.stats)
 	}
@@ -203,8 +248,16 @@ func (a *Archive) commit(w *work, s *settlement) error {
 	)
 	ctx, cancel := callContext()
 	defer cancel()
-	_, _, err = a.nk().MultiUpdate(ctx, nil, writes, nil, nil, false)
-	return err
+	acks, _, err := a.nk().MultiUpdate(ctx, nil, writes, nil, nil, false)
+	if err != nil {
+		return err
+	}
+	for i, w := range writes {
+		if seat, ok := t.SeatOf(w.UserID); ok && w.Collection == statsCollection {
+			s.versions[seat] = acks[i].Version
+		}
+	}
+	return nil
 }
 
 // storedRecord is a record as it is stored: JSON keeps no bytes.
