@@ -12,8 +12,8 @@ import (
 
 const (
 	// A running match is suspended so long before the server is gone: a third of the grace, but no less and no more than this. The
-	// writer needs the rest.
-	leastMargin = 500 * time.Millisecond
+	// tick comes late and the writer needs the rest.
+	leastMargin = time.Second
 	mostMargin  = 5 * time.Second
 	// drainPoll is how often the shutdown looks whether the tables have closed.
 	drainPoll = 20 * time.Millisecond
@@ -24,6 +24,7 @@ func (t *table) drain(grace time.Duration) {
 	t.draining = true
 	margin := min(max(grace/3, leastMargin), mostMargin)
 	t.suspendAt = t.now + max(0, grace-margin)
+	t.lastCall = t.suspendAt + margin/3
 }
 
 // dropAbsent lets the players of a resumed match who are not back in time drop, where the rules would have them forfeit at once.
@@ -46,8 +47,8 @@ func (m *module) shutdown(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ ru
 	ticker := time.NewTicker(drainPoll)
 	defer ticker.Stop()
 	for {
-		err := m.archive.Drain(ctx)
-		if err == nil && m.tables.playing() == 0 {
+		quiet := m.tables.playing() == 0 // asked first: a table hands over what it has before it closes
+		if err := m.archive.Drain(ctx); err == nil && quiet {
 			m.logger.Info("all matches are stored")
 			return
 		}

@@ -77,6 +77,7 @@ func (b *mailbox) stopped() {
 	defer b.guard(atAfterFunc)
 	defer b.module.tables.remove(b)
 	left := b.close()
+	b.module.archive.Suspend(b.tableID, b.where().incarnation)
 	b.trip(atAfterFunc)
 	b.refuseAll(left, tableClosed)
 }

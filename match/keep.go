@@ -11,12 +11,13 @@ import (
 // keep hands the table's newest state to the archive, if something has happened that must not get lost. Under durabilitySafe what is said from
 // now on waits until it is stored.
 func (t *table) keep() {
+	t.weigh()
 	if !t.unkept {
 		return
 	}
 	t.unkept = false
 	state := archive.Running
-	if t.ended {
+	if _, over := t.session.Ended(); over {
 		state = archive.Ended
 	}
 	if t.module.config.archive.durability != durabilitySafe {
@@ -25,6 +26,17 @@ func (t *table) keep() {
 	}
 	number := t.outbox.hold(t.now)
 	t.handOver(state, func() { t.box.tell(func(t *table) { t.confirm(number) }) })
+}
+
+// weigh looks whether something has happened that must not get lost.
+func (t *table) weigh() {
+	for _, e := range t.out.Events[t.weighed:] {
+		switch e.Event.(type) {
+		case domain.MatchStarted, domain.SetClaimed, domain.PlayerForfeited, domain.MatchEnded:
+			t.unkept = true
+		}
+	}
+	t.weighed = len(t.out.Events)
 }
 
 // handOver gives the archive the table as it stands.
@@ -36,6 +48,9 @@ func (t *table) handOver(state archive.State, stored func()) {
 		Seats: t.archiveSeats(), Record: t.session.Record(),
 	}
 	t.module.archive.Put(t.kept, stored)
+	if t.box.isClosed() { // Nakama has stopped the match in the middle of this callback
+		t.module.archive.Suspend(t.kept.ID, t.kept.Incarnation)
+	}
 }
 
 // setupJSON is the setup as it will be read again, the rules as RPCs show them beside it. Neither changes.
@@ -100,9 +115,9 @@ func (t *table) suspend() {
 	t.closeWith(wire.NoticeKind_NOTICE_KIND_SUSPENDED)
 }
 
-// superseded ends the table because another process goes on with it.
+// superseded ends the table because another process goes on with it. What is held back is not true any more.
 func (t *table) superseded() {
-	if !t.closing && !t.ended {
+	if !t.closing && (!t.ended || t.outbox.isHolding()) {
 		t.closeWith(wire.NoticeKind_NOTICE_KIND_SUSPENDED)
 	}
 }

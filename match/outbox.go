@@ -16,6 +16,7 @@ type outbox struct {
 	number    int // of the newest thing that is waited for
 	confirmed int
 	since     time.Duration // since when something is held
+	late      bool          // the database did not answer in time: nothing is held back until it does
 	held      []parcel
 }
 
@@ -37,8 +38,14 @@ func (o *outbox) hold(now time.Duration) int {
 		o.since = now
 	}
 	o.number++
+	if o.late {
+		o.confirmed = o.number
+	}
 	return o.number
 }
+
+// drop forgets what is held back.
+func (o *outbox) drop() { o.confirmed, o.held = o.number, nil }
 
 func (o *outbox) add(opCode wire.OpCode, data []byte, to []runtime.Presence) {
 	o.held = append(o.held, parcel{number: o.number, opCode: opCode, data: bytes.Clone(data), to: slices.Clone(to)})
@@ -53,6 +60,12 @@ func (o *outbox) addKick(v *visitor) { o.held = append(o.held, parcel{number: o.
 
 // confirm sends what has waited for something that is stored now.
 func (t *table) confirm(number int) {
+	t.outbox.late = false
+	t.send(number)
+}
+
+// send sends what is held back up to a number.
+func (t *table) send(number int) {
 	o := &t.outbox
 	o.confirmed = max(o.confirmed, number)
 	for len(o.held) > 0 && o.held[0].number <= o.confirmed {
@@ -73,13 +86,20 @@ func (t *table) dispatch(p *parcel) {
 }
 
 // release sends all that is held back.
-func (t *table) release() { t.confirm(t.outbox.number) }
+func (t *table) release() { t.send(t.outbox.number) }
 
-// releaseLate sends what has waited too long for the database: a match goes on without it, as it does under durabilityFast.
+// releaseLate sends what has waited too long for the database: until it answers a match goes on without it, as it does under durabilityFast.
 func (t *table) releaseLate() {
 	if t.outbox.isHolding() && t.now-t.outbox.since >= t.module.config.archive.safeWait {
 		t.logger.Warn("table %s at revision %d: the database does not answer, verdicts are told unstored", t.setup.TableID, t.standing.revision)
 		t.module.count("set3d_verdicts_unsafe_total", nil)
+		t.outbox.late = true
 		t.release()
 	}
+}
+
+// mayClose reports whether a table may close: nothing is held back any more, or there is no more time to wait for that. What is
+// not told then is not taken back either.
+func (t *table) mayClose() bool {
+	return !t.outbox.isHolding() || t.draining && t.now >= t.lastCall
 }

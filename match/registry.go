@@ -70,11 +70,11 @@ func (r *registry) ofTable(tableID string) *mailbox {
 	return r.ofTableLocked(tableID)
 }
 
-// playing counts the tables that have not closed.
+// playing counts the tables that have not closed, and those that are being made.
 func (r *registry) playing() int {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	n := 0
+	n := len(r.openings)
 	for _, b := range r.boxes {
 		if !b.isClosed() {
 			n++

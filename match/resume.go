@@ -26,6 +26,7 @@ func (t *table) resume(interrupted string) error {
 	if err != nil {
 		return err
 	}
+	t.kept, t.kept.MatchID = from, t.box.id
 	t.session, t.deck, t.startedUnixMs = session, session.Setup().Deck, from.StartedUnixMs
 	t.standing = standing{
 		started: true, startedAt: t.now - ms(session.NowMs()), incarnation: from.Incarnation, revision: session.Revision(),
@@ -39,6 +40,9 @@ func (t *table) resume(interrupted string) error {
 	t.standing.revision = session.Revision()
 	t.sentRevision = t.standing.revision
 	t.encoder.fill(session.Snapshot())
+	if _, over := session.Ended(); over {
+		t.ended, t.endedAt = true, t.now
+	}
 	t.unkept = true
 	t.box.publish(t.standing)
 	return nil

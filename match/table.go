@@ -47,6 +47,7 @@ type table struct {
 	factsAt       factsAt       // of the facts that are published
 	alarmAt       time.Duration // when the alarm goes off; 0: it is not set
 	unkept        bool          // something has happened that a checkpoint must hold
+	weighed       int           // how many of the events in out have been looked at for that
 	setupRaw      json.RawMessage
 	rulesJSON     json.RawMessage
 	kept          archive.Table // what was handed over last
@@ -61,6 +62,7 @@ type table struct {
 	farewell   string        // an operator's, when the table closes
 	draining   bool          // the server shuts down
 	suspendAt  time.Duration // while draining: when a match that still runs is suspended
+	lastCall   time.Duration // while draining: when the table closes although something is held back
 	returnBy   time.Duration // of a resumed match whose rules hold no seats: who is not back then has dropped; 0: no such
 	closing    bool          // closed: the next MatchLoop stops the match
 }
@@ -165,11 +167,11 @@ func (t *table) closeWhenDone() {
 	config := &t.module.config
 	switch {
 	case t.ended:
-		if t.draining || t.now-t.endedAt >= config.afterEnd && !t.rematch.isMaking {
+		if t.mayClose() && (t.draining || t.now-t.endedAt >= config.afterEnd && !t.rematch.isMaking) {
 			t.close()
 		}
 	case t.standing.started: // the rules end a match; a table with held seats may be empty
-		if t.draining && t.now >= t.suspendAt {
+		if t.draining && t.now >= t.suspendAt && t.mayClose() {
 			t.suspend()
 		}
 	case t.draining:

@@ -76,6 +76,9 @@ func (t *table) answer(r *reply) {
 
 // welcome sends the whole state to one session.
 func (t *table) welcome(v *visitor) {
+	if t.standing.started { // it says what has not been told to anybody yet
+		t.keep()
+	}
 	t.standing.revision = t.session.Revision()
 	w := &wire.Welcome{
 		Stamp: t.stamp(), ProtocolVersion: protocolVersion, TableId: t.setup.TableID, Role: wire.Role_ROLE_SPECTATOR,

@@ -17,13 +17,13 @@ func (t *table) close() {
 	t.closeWith(wire.NoticeKind_NOTICE_KIND_CLOSED)
 }
 
-// closeWith closes the table and says why. Nothing is held back any more.
+// closeWith closes the table and says why. What is held back is not told any more.
 func (t *table) closeWith(why wire.NoticeKind) {
 	t.closing = true
 	left := append(slices.Clone(t.pending), t.box.close()...)
 	t.pending = nil
 	t.box.refuseAll(left, wire.Reason_REASON_TABLE_CLOSED)
-	t.release()
+	t.outbox.drop()
 	t.sendAll(wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stamp(), Kind: why, Text: t.farewell})
 	t.refreshLabel()
 }

@@ -22,6 +22,7 @@ func (t *table) flush() {
 		t.sendUpdate()
 	}
 	t.out.Reset()
+	t.weighed = 0
 	for i := range t.replies {
 		t.answer(&t.replies[i])
 	}
@@ -35,16 +36,11 @@ func (t *table) flush() {
 func (t *table) observe() {
 	for _, e := range t.out.Events {
 		switch e := e.Event.(type) {
-		case domain.MatchStarted:
-			t.unkept = true
 		case domain.SetClaimed:
-			t.unkept = true
 			t.settle(e.Seat, e.ClaimID)
 		case domain.PlayerForfeited:
-			t.unkept = true
 			t.rosterChanged = true
 		case domain.MatchEnded:
-			t.unkept = true
 			t.noteEnd(e)
 		}
 	}
