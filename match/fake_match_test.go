@@ -64,6 +64,7 @@ func (m *fakeMatch) run(name string, f func() any) bool {
 	if m.isStopped() {
 		return false
 	}
+	defer m.n.storage.inCallback()()
 	state := f()
 	if state == nil {
 		if name != "loop" {

@@ -76,7 +76,7 @@ func newFake(t testing.TB, settings ...string) *fakeNakama {
 		counters: map[string]int64{}, gauges: map[string]float64{}, metrics: map[string]Metric{}, disconnected: map[string]int{},
 		accounts: map[string]fakeAccount{}, blocked: map[string][]string{},
 		hooks:   map[string]func(context.Context, *rtapi.Envelope) (*rtapi.Envelope, error){},
-		storage: newFakeStorage(),
+		storage: newFakeStorage(t),
 	}
 	for _, s := range settings {
 		key, value, _ := strings.Cut(s, "=")
@@ -169,6 +169,9 @@ func (n *fakeNakama) StreamSendRaw(mode uint8, _, _, _ string, e *rtapi.Envelope
 }
 
 func (n *fakeNakama) UsersGetId(_ context.Context, ids []string, _ []string) ([]*api.User, error) {
+	if err := n.storage.meet("users"); err != nil {
+		return nil, err
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var users []*api.User
@@ -275,6 +278,9 @@ func (i *fakeInitializer) RegisterMatchmakerMatched(fn nakamaMatched) error {
 }
 
 func (n *fakeNakama) FriendsList(_ context.Context, userID string, limit int, state *int, cursor string) ([]*api.Friend, string, error) {
+	if err := n.storage.meet("friends"); err != nil {
+		return nil, "", err
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.friendsError != nil || limit != 1000 || *state != 3 || cursor != "" {

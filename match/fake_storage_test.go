@@ -8,9 +8,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"maps"
+	goruntime "runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"testing"
 
 	"github.com/heroiclabs/nakama-common/api"
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -19,6 +22,9 @@ import (
 // fakeStorage is Nakama's storage and leaderboards, as far as the archive uses them: versions are hashes of the content, and a write is
 // all or nothing. That the real ones behave so is what the archive's own tests, which run on the local host, and the integration tests are for.
 type fakeStorage struct {
+	t         testing.TB
+	callbacks sync.Map // goroutines that run a callback
+
 	mu       sync.Mutex
 	objects  map[fakeKey]*api.StorageObject
 	scores   map[string]map[string]int64 // by leaderboard and user
@@ -31,11 +37,28 @@ type fakeKey struct{ collection, key, user string }
 
 const fakeSystemUser = "00000000-0000-0000-0000-000000000000"
 
-func newFakeStorage() *fakeStorage {
-	return &fakeStorage{objects: map[fakeKey]*api.StorageObject{}, scores: map[string]map[string]int64{}}
+func newFakeStorage(t testing.TB) *fakeStorage {
+	return &fakeStorage{t: t, objects: map[fakeKey]*api.StorageObject{}, scores: map[string]map[string]int64{}}
+}
+
+// inCallback notes that this goroutine runs a callback of a match, until the returned function is called. No callback may wait for the database.
+func (s *fakeStorage) inCallback() func() {
+	me := goroutine()
+	s.callbacks.Store(me, true)
+	return func() { s.callbacks.Delete(me) }
+}
+
+// goroutine is the number of the running goroutine.
+func goroutine() string {
+	var stack [64]byte
+	number, _, _ := strings.Cut(strings.TrimPrefix(string(stack[:goruntime.Stack(stack[:], false)]), "goroutine "), " ")
+	return number
 }
 
 func (s *fakeStorage) meet(op string) error {
+	if _, inside := s.callbacks.Load(goroutine()); inside {
+		s.t.Errorf("a callback of a match calls the database: %s", op)
+	}
 	s.mu.Lock()
 	fault := s.fault
 	s.mu.Unlock()

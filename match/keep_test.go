@@ -1,0 +1,163 @@
+package match
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"set3d/domain"
+	"set3d/match/archive"
+	wire "set3d/proto/set3d/v1"
+)
+
+func (n *fakeNakama) result(t *testing.T, id string) *archive.Result {
+	t.Helper()
+	n.waitStored()
+	r, err := n.module.archive.Result(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A match that breaks leaves one result, which counts for nothing.
+func TestBrokenMatchLeavesAResult(t *testing.T) {
+	g := newGame(t, deckRequest(`,"test_panic_at":"leave"`), "ann", "bob")
+	g.players[0].claim(g.m, 1, setSA)
+	g.read()
+	g.m.leave(g.players[1])
+	end := ended(t, g.players[0].news())
+	if end == nil || end.ResultId == "" || g.m.loop() {
+		t.Fatalf("end %v", end)
+	}
+	r := g.n.result(t, end.ResultId)
+	if r == nil || r.Reason != "INTERNAL_ERROR" || r.Counted || r.Players[0].Score != 1 || r.Players[0].Name != "ann" {
+		t.Fatalf("result %+v", r)
+	}
+	if s, err := g.n.module.archive.Stats("user-ann"); err != nil || s.Matches != 0 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if mine := g.players[0].mine(t); len(mine) != 0 {
+		t.Fatalf("a broken match can be resumed: %+v", mine)
+	}
+}
+
+// A resumed match that breaks before its first checkpoint does so too.
+func TestResumedMatchBreaks(t *testing.T) {
+	g := newGame(t, deckRequest(""), "ann", "bob")
+	g.players[0].claim(g.m, 1, setSA)
+	g.n.waitStored()
+	id := g.m.table().setup.TableID
+	n := g.n.another()
+	matchID, err := n.session("bob").resume(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := n.match(matchID)
+	m.table().box.poison() // as a goroutine beside the match does that panics
+	if m.loop(); m.loop() {
+		t.Fatal("goes on")
+	}
+	r := n.result(t, id)
+	if r == nil || r.Reason != "INTERNAL_ERROR" || r.Counted || r.Incarnation != 1 || r.Players[0].Score != 1 {
+		t.Fatalf("result %+v", r)
+	}
+}
+
+// With too many results that cannot be stored no new tables are opened, until they can.
+func TestBacklog(t *testing.T) {
+	n := newFake(t, "SET3D_BACKLOG_MAX=2")
+	n.storage.setFault(func(op string) error {
+		if op == "multi" {
+			return errNoDatabase
+		}
+		return nil
+	})
+	for _, host := range []string{"ann", "bob"} {
+		g := startGame(n, `{"seats":2}`, host, "guest")
+		g.players[1].send(g.m, wire.OpCode_OP_CODE_FORFEIT, &wire.Forfeit{})
+	}
+	if _, err := n.session("cid").rpc("create_match", `{}`); err == nil || !strings.Contains(err.Error(), "STORAGE_UNAVAILABLE") {
+		t.Fatalf("a table is opened: %v", err)
+	}
+	n.storage.setFault(nil)
+	n.waitStored()
+	if _, err := n.session("cid").rpc("create_match", `{}`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every judged claim is followed by a checkpoint that has it, and nothing else needs one.
+func TestWhatIsKept(t *testing.T) {
+	g := newGame(t, deckRequest(`,"rules":{"invalid_anim_ms":0}`), "ann", "bob")
+	ann := g.players[0]
+	handed := func() int { return len(g.m.table().kept.Record) }
+	before := handed()
+	ann.send(g.m, wire.OpCode_OP_CODE_PING, &wire.Ping{})
+	ann.claim(g.m, 1, "2222 2221 2220") // not on the board
+	g.m.leave(g.players[1])
+	g.players[1].join(g.m)
+	g.m.loop()
+	if handed() != before {
+		t.Fatal("a checkpoint without a reason")
+	}
+	for i, claim := range []string{notSet, setSA} {
+		ann.claim(g.m, uint64(2+i), claim)
+		if string(g.m.table().kept.Record) != string(g.m.table().session.Record()) {
+			t.Fatalf("no checkpoint after %s", claim)
+		}
+	}
+	g.n.waitStored()
+	stored, err := g.n.module.archive.Find(g.m.table().setup.TableID)
+	if err != nil || string(stored.Record) != string(g.m.table().session.Record()) || stored.MatchID != g.m.id || stored.Seats[1].UserID != "user-bob" {
+		t.Fatalf("stored %+v, %v", stored, err)
+	}
+	var setup tableSetup
+	if err := json.Unmarshal(stored.Setup, &setup); err != nil || setup != g.m.table().setup {
+		t.Fatalf("setup %+v, %v", setup, err)
+	}
+}
+
+// No match stalls while the database hangs: everything is judged and told at once.
+func TestHangingDatabaseStallsNothing(t *testing.T) {
+	open := func() {}
+	n := newFake(t)
+	g := startGame(n, deckRequest(`,"rules":{"invalid_anim_ms":0}`), "ann", "bob")
+	open = n.storage.block("read", "write", "multi", "list", "delete", "users")
+	defer func() { open() }()
+	g.read()
+	for id := range uint64(50) {
+		g.players[0].claim(g.m, 1+id, notSet)
+		if v := verdict(t, g.players[1].news()); v.ClaimId != 1+id {
+			t.Fatal(v)
+		}
+		g.pass(100 * time.Millisecond)
+	}
+	if w := n.module.archive.Counters().Waiting; w != 1 {
+		t.Fatalf("%d tables wait", w)
+	}
+}
+
+// BenchmarkKeep is what a checkpoint costs the match's goroutine, with a record of 2 KiB; the database is gone.
+func BenchmarkKeep(b *testing.B) {
+	for _, durability := range []string{"fast", "safe"} {
+		b.Run(durability, func(b *testing.B) {
+			n := newFake(b, "SET3D_DURABILITY="+durability)
+			g := startGame(n, `{"seats":4,"rules":{"invalid_anim_ms":0,"idle_limit_ms":3600000},"test_deck":"`+boardMAX+boardRest+`"}`, "ann", "bob", "cid", "dan")
+			n.storage.setFault(func(string) error { return errors.New("gone") })
+			t := g.m.table()
+			for id := uint64(1); len(t.session.Record()) < 2_048 && id < 1_000; id++ {
+				t.session.Apply(int64(id), domain.ClaimSet{Seat: 0, ID: id, Cards: claimOf(id, notSet).Cards}, &domain.Output{})
+			}
+			b.ReportMetric(float64(len(t.session.Record())), "record-B")
+			b.ReportAllocs()
+			for b.Loop() {
+				t.unkept = true
+				t.keep()
+				t.outbox.drop()
+			}
+		})
+	}
+}
