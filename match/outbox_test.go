@@ -208,8 +208,15 @@ func TestEndWaitsForTheResult(t *testing.T) {
 	ann.claim(g.m, 2, "1110 0112 2111")
 	g.m.loop()
 	wantQuiet(t, "ann", ann.news())
+	g.m.terminate(30) // a table that has ended closes at once, but not before it has said so
+	if g.m.loop(); g.m.table().closing {
+		t.Fatal("closed before the end was told")
+	}
 	open()
 	g.waitTold()
+	if g.m.loop(); !g.m.table().closing {
+		t.Fatal("the table stays open")
+	}
 	end := ended(t, ann.news())
 	if end == nil {
 		t.Fatal("no end")
