@@ -12,8 +12,8 @@ import (
 
 const (
 	// A running match is suspended so long before the server is gone: a third of the grace, but no less and no more than this. The
-	// tick comes late and the writer needs the rest.
-	leastMargin = time.Second
+	// writer needs the rest.
+	leastMargin = 500 * time.Millisecond
 	mostMargin  = 5 * time.Second
 	// drainPoll is how often the shutdown looks whether the tables have closed.
 	drainPoll = 20 * time.Millisecond
