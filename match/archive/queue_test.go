@@ -90,7 +90,7 @@ func TestPoisonBlocksNothing(t *testing.T) {
 		p.Put(g.state(archive.Running), nil)
 		p.Put(c.newGame(fmt.Sprintf("R%02d", i)).claim(0).end().state(archive.Ended), nil)
 	}
-	eventually(t, func() bool { k := p.Counters(); return k.Results == 30 && k.Checkpoints == 30 }, func() any { return p.Counters() })
+	eventually(t, func() bool { k := p.Counters(); return k.Results == 30 && k.Checkpoints == 30 && k.Waiting == 3 }, func() any { return p.Counters() })
 	queue := p.Queue(10)
 	if len(queue) != 3 || p.Counters().Stuck != 2 || p.Backlog() != 2 {
 		t.Fatalf("an operator sees %+v, %+v", queue, p.Counters())

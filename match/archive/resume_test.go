@@ -17,8 +17,13 @@ import (
 // interrupted leaves a table behind as a process does that is killed.
 func (c *cluster) interrupted(node string) *game {
 	c.t.Helper()
+	return c.interruptedAs("T", node)
+}
+
+func (c *cluster) interruptedAs(id, node string) *game {
+	c.t.Helper()
 	p := c.process(node)
-	g := c.newGame("T").claim(0)
+	g := c.newGame(id).claim(0)
 	p.Put(g.state(archive.Running), nil)
 	p.waitStored()
 	return g
@@ -133,6 +138,9 @@ func TestPausedProcess(t *testing.T) {
 			}
 			paused.waitStored()
 			c.wantSettled("T")
+			if n := len(paused.losses()); n != 1 {
+				t.Errorf("lost %d times", n)
+			}
 			if paused.Suspend("T", 0); paused.Entries() != 0 {
 				t.Error("the table stays in memory")
 			}
@@ -210,6 +218,7 @@ func TestLease(t *testing.T) {
 	if !c.read("set3d_nodes", "a", &lease) || time.Until(time.UnixMilli(lease.UntilUnixMs)) < 3*archive.LeaseEvery {
 		t.Fatalf("lease %+v", lease)
 	}
+	boot := lease.Boot
 	lease.UntilUnixMs = time.Now().Add(-time.Second).UnixMilli()
 	raw, _ := json.Marshal(lease)
 	c.write("set3d_nodes", "a", string(raw))
@@ -221,6 +230,14 @@ func TestLease(t *testing.T) {
 	}
 	if tables, err := a.Interrupted(c.users[0]); err != nil || len(tables) != 0 {
 		t.Fatalf("a does not know yet, and finds %v, %v", tables, err)
+	}
+	c.interruptedAs("U", "d")
+	newer := c.process("d") // the lease is a newer process's of the same node: it says nothing of what the older one had
+	if err := newer.Lease(); err != nil || boot == "" {
+		t.Fatal(err)
+	}
+	if _, err := b.Claim("U", c.users[0]); err != nil {
+		t.Fatalf("the older process of d is gone: %v", err)
 	}
 }
 

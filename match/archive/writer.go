@@ -139,6 +139,7 @@ func (a *Archive) failedLocked(e *entry, err error, now time.Time) {
 	e.failures++
 	e.lastErr = err
 	a.stats.Failures++
+	e.begun = e.stored // no worker has anything
 	a.gatherLocked(e)
 	longest := longBackoff
 	if a.draining {
