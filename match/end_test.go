@@ -133,6 +133,7 @@ func TestConsoleView(t *testing.T) {
 	if empty := g.n.session("cid").create(`{}`).table().String(); !json.Valid([]byte(empty)) {
 		t.Fatalf("a fresh table shows %s", empty)
 	}
+	g.n.waitStored() // what waits is shown with how long it has
 	if text := fmt.Sprintf("%+v", g.m.state); text != g.m.table().String() {
 		t.Fatalf("Nakama's console would show %s", text)
 	}
