@@ -288,6 +288,7 @@ func TestGetResult(t *testing.T) {
 	if _, err := c.GetResult(t.Context(), a.user, x.made.TableID); client.ReasonOf(err) != "UNKNOWN_RESULT" {
 		t.Errorf("while the match runs: %v", err)
 	}
+	time.Sleep(20 * time.Millisecond) // a claim in the board's first millisecond is no reaction to it
 	a.takesASet()
 	b.errs()
 	b.forfeit()
