@@ -146,7 +146,9 @@ func TestDeletedPlayer(t *testing.T) {
 // or later.
 func TestAccountIsDeletedWhileItsResultIsWritten(t *testing.T) {
 	for _, late := range []bool{false, true} {
-		for n := 1; deleteAtCall(t, n, late); n++ {
+		n := 1
+		for deleteAtCall(t, n, late) {
+			n++
 		}
 	}
 }
