@@ -64,7 +64,8 @@ func (m *fakeMatch) run(name string, f func() any) bool {
 	if m.isStopped() {
 		return false
 	}
-	defer m.n.storage.inCallback()()
+	over := m.n.storage.inCallback()
+	defer over()
 	state := f()
 	if state == nil {
 		if name != "loop" {
