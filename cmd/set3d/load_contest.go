@@ -193,8 +193,10 @@ func (g *setGame) notice(p *place, frame client.Frame) {
 	}
 	switch notice.GetKind() {
 	case wire.NoticeKind_NOTICE_KIND_REPLACED, wire.NoticeKind_NOTICE_KIND_CONTESTED, wire.NoticeKind_NOTICE_KIND_KICKED,
-		wire.NoticeKind_NOTICE_KIND_CLOSED, wire.NoticeKind_NOTICE_KIND_SUSPENDED:
+		wire.NoticeKind_NOTICE_KIND_CLOSED:
 		p.sentOut("table closed")
+	case wire.NoticeKind_NOTICE_KIND_SUSPENDED:
+		p.suspended()
 	}
 }
 

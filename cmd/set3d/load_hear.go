@@ -146,6 +146,20 @@ func (p *place) sentOut(reason string) {
 	}
 }
 
+// suspended ends the player's part at a match that would go on after a restart of the server. A claim that waits then may have its answer there: that
+// it has none here is right.
+func (p *place) suspended() {
+	p.mu.Lock()
+	if p.state != placeIsOver {
+		p.claim = nil
+		if p.verifier != nil {
+			p.verifier.Lost()
+		}
+	}
+	p.mu.Unlock()
+	p.sentOut("match interrupted")
+}
+
 func (p *place) seatNumber() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,10 +18,12 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"set3d/client"
 	"set3d/domain"
 	"set3d/local"
+	wire "set3d/proto/set3d/v1"
 	"set3d/tests/echo"
 )
 
@@ -249,6 +251,22 @@ func TestEveryClaimIsAnsweredOnce(t *testing.T) {
 	p.end(true)
 	require.Equal(t, 1, tally.unanswered)
 	require.Equal(t, 4, tally.claims, "5, 7, 8 and the one without an answer")
+}
+
+// A claim that waits when the server interrupts the match to shut down need not be answered. One that waits when a table closes must.
+func TestAnInterruptedMatchOwesNoAnswer(t *testing.T) {
+	for kind, unanswered := range map[wire.NoticeKind]int{wire.NoticeKind_NOTICE_KIND_SUSPENDED: 0, wire.NoticeKind_NOTICE_KIND_CLOSED: 1} {
+		p := testPlace(loadFlags{pace: time.Hour})
+		p.verifier = client.NewVerifier(client.VerifierConfig{})
+		sent, _ := proto.Marshal(&wire.ClaimSet{ClaimId: 5, Cards: []byte{0, 1, 2}})
+		p.claim, p.owed[5] = &claim{id: 5, valid: true, first: time.Now()}, 1
+		p.verifier.Sent(client.Frame{Op: int64(wire.OpCode_OP_CODE_CLAIM_SET), Data: sent})
+		notice, _ := proto.Marshal(&wire.Notice{Kind: kind})
+		p.contest.(*setGame).notice(p, client.Frame{Op: int64(wire.OpCode_OP_CODE_NOTICE), Data: notice})
+		require.Nil(t, p.claim)
+		require.Equal(t, unanswered, p.table.loader.tally.unanswered, "%v", kind)
+		require.Len(t, p.verifier.Report().Violations, unanswered, "%v", kind)
+	}
 }
 
 // A claim whose connection was lost counts, but its time is not the server's.
