@@ -171,3 +171,17 @@ func TestMatchIsStoppedWithoutAWord(t *testing.T) {
 		t.Fatalf("verdict %v", v)
 	}
 }
+
+// A grace may be shorter than a tick: the suspension waits for none.
+func TestSuspensionWaitsForNoTick(t *testing.T) {
+	g := newGame(t, deckRequest(""), "ann", "bob")
+	g.m.terminate(3)
+	until := g.n.clock.now() + 2*time.Second
+	for f := g.n.clock.next(until); f != nil; f = g.n.clock.next(until) {
+		f()
+		g.m.settle()
+	}
+	if !g.m.table().closing {
+		t.Fatal("not suspended before the next tick")
+	}
+}

@@ -103,6 +103,9 @@ func (h *handler) MatchSignal(_ context.Context, _ runtime.Logger, _ *sql.DB, _ 
 	t.enter(dispatcher)
 	t.box.tripStarted(atSignal)
 	t.leave()
+	if t.draining && !t.closing { // the grace may be shorter than a tick
+		t.closeWhenDone()
+	}
 	if data == h.module.wake {
 		return t, ""
 	}

@@ -159,7 +159,11 @@ func (t *table) nextWake() (time.Duration, bool) {
 		return t.lobby.nextWake(t.now)
 	}
 	wakeMs, ok := t.session.NextWakeMs()
-	return t.standing.startedAt + ms(wakeMs), ok
+	at := t.standing.startedAt + ms(wakeMs)
+	if t.draining && !t.ended && (!ok || t.suspendAt < at) {
+		return t.suspendAt, true
+	}
+	return at, ok
 }
 
 // closeWhenDone closes a table at which nothing more is going to happen.
