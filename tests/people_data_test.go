@@ -114,7 +114,12 @@ func TestForgotten(t *testing.T) {
 			if s := statsOf(t, on, p.user, ""); s.Matches != 2 {
 				t.Errorf("without a confirmation: %+v", s)
 			}
-			if err := on.client().DeleteMyData(t.Context(), p.user); err != nil {
+			var err error
+			eventually(func() bool { // a result that can be read may still be on its way into the leaderboards
+				err = on.client().DeleteMyData(t.Context(), p.user)
+				return client.ReasonOf(err) != "RESULT_PENDING"
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
 		},
