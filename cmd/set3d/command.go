@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -130,6 +131,9 @@ func (f *serverFlags) open() (*client.Client, client.Format, error) {
 	if err != nil {
 		return nil, 0, exit(exitUsage, "--format: %w", err)
 	}
+	if !strings.Contains(f.url, "://") {
+		return nil, 0, exit(exitUsage, "--url %s: http:// or https:// is missing before it: want http://HOST:PORT or https://HOST:PORT", f.url)
+	}
 	c, err := client.New(client.Config{URL: f.url, ServerKey: f.key, HTTP: f.http})
 	if err != nil {
 		return nil, 0, exit(exitUsage, "--url: %w", err)
@@ -183,6 +187,14 @@ const patienceHelp = "how long a lost connection is tried for again, before it c
 func checkPatience(d time.Duration) error {
 	if d <= 0 || d > time.Hour {
 		return exit(exitUsage, "--patience is %v, want more than 0 and at most 1h", d)
+	}
+	return nil
+}
+
+// checkErrors is the range of --errors.
+func checkErrors(share float64) error {
+	if math.IsNaN(share) || share < 0 || share > 0.9 {
+		return exit(exitUsage, "--errors is %v, want 0 to 0.9", share)
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -15,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"set3d/client"
 )
 
 // lockedBuffer is a bytes.Buffer that a command may write to while a test reads.
@@ -95,6 +99,10 @@ func TestUsageErrors(t *testing.T) {
 		{"play --players two", "invalid argument"},
 		{"play --pace -1s", "--pace is -1s"},
 		{"play --errors 1", "--errors is 1"},
+		{"play --errors nan", "--errors is NaN"},
+		{"load --errors nan", "--errors is NaN"},
+		{"load --json=/nonexistent/result.json", "--json: open /nonexistent/result.json: no such file"},
+		{"play --url 127.0.0.1:7450", "--url 127.0.0.1:7450: http:// or https:// is missing"},
 		{"play --rules nojson", "--rules: want a JSON object"},
 		{"play --rules [1]", "--rules: want a JSON object"},
 		{"play --format xml", "want protobuf or json"},
@@ -295,9 +303,10 @@ func TestAgainstAServer(t *testing.T) {
 	t.Run("load is refused", func(t *testing.T) {
 		t.Parallel()
 		p := execute(t, "load", "--url", url, "--preset", "nonsense", "--duration", "300ms")
-		require.Equal(t, exitWrong, p.code)
+		require.Equal(t, exitRefused, p.code)
 		require.Contains(t, p.stdout, "UNKNOWN_PRESET")
-		require.Contains(t, p.stderr, "no claim was answered")
+		require.Contains(t, p.stderr, "no claim was answered: create_match: the server refused: UNKNOWN_PRESET")
+		require.NotContains(t, p.stderr, "map[")
 	})
 }
 
@@ -314,6 +323,9 @@ func TestLoadJudges(t *testing.T) {
 		{result{Matches: 1, IdleTables: 1}, exitWrong},
 		{result{IdleTables: 1}, exitOK},
 		{result{IdleTables: 1, Errors: map[string]int{"TOO_MANY_MATCHES": 1}}, exitWrong},
+		{result{IdleTables: 1, Errors: map[string]int{"DRAINING": 1}, refusal: "DRAINING"}, exitRefused},
+		{result{Matches: 1, Errors: map[string]int{"DRAINING": 1}, refusal: "DRAINING"}, exitRefused},
+		{result{Matches: 1, LatencyMs: latencies{Count: 5}, Errors: map[string]int{"DRAINING": 1}, refusal: "DRAINING"}, exitOK},
 		{result{LatencyMs: latencies{Count: 5}, Violations: 1}, exitWrong},
 		{result{LatencyMs: latencies{Count: 5}, Claims: claimCounts{Unanswered: 1}}, exitWrong},
 	} {
@@ -326,6 +338,38 @@ func TestLoadJudges(t *testing.T) {
 		require.ErrorAs(t, err, &known)
 		require.Equal(t, test.code, known.code)
 	}
+}
+
+// A server that was lost may have been found again; it is told which.
+func TestLoadKnowsWhetherTheServerCameBack(t *testing.T) {
+	tally := newTally()
+	says := func(text string) {
+		r := tally.result(loadFlags{}, tally.mark())
+		require.ErrorContains(t, r.judge(), "the server was lost and "+text+" (connection lost: 1, no connection: 1)")
+	}
+	tally.failed(client.ErrLinkFailed)
+	tally.failed(client.ErrNoRoute)
+	says("could not be reached again")
+	tally.opened(nil)
+	clear(tally.live)
+	says("was reached again")
+}
+
+// Whoever looks on gets the table although the file cannot be written.
+func TestLoadPrintsTheTableWithoutTheFile(t *testing.T) {
+	flags := loadFlags{json: filepath.Join(t.TempDir(), "result.json")}
+	require.NoError(t, os.WriteFile(flags.json, bytes.Repeat([]byte("an old result "), 1000), 0o600))
+	file, err := flags.openJSON()
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, flags.write(&out, file, result{Matches: 1}))
+	require.Contains(t, out.String(), "Verdict latency")
+	text, err := os.ReadFile(flags.json)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &result{}), "nothing is left of the old one")
+	out.Reset()
+	require.Error(t, flags.write(&out, file, result{Matches: 1}), "it is closed")
+	require.Contains(t, out.String(), "Verdict latency")
 }
 
 func TestLoadTable(t *testing.T) {

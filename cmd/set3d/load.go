@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -71,6 +72,11 @@ func load(cmd *cobra.Command, flags loadFlags) error {
 	if err != nil {
 		return err
 	}
+	file, err := flags.openJSON()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
 	l := &loader{client: c, format: format, flags: flags, plan: plan, tally: newTally(), server: watched}
 	if err := l.firstContact(cmd.Context()); err != nil {
 		return explain(err, c.URL())
@@ -78,32 +84,47 @@ func load(cmd *cobra.Command, flags loadFlags) error {
 	progress := newProgress(cmd.ErrOrStderr())
 	r := l.run(cmd.Context(), progress)
 	r.Interrupted = cmd.Context().Err() != nil
-	if err := flags.write(cmd.OutOrStdout(), r); err != nil {
+	if err := flags.write(cmd.OutOrStdout(), file, r); err != nil {
 		return exit(exitWrong, "write the result: %w", err)
 	}
 	return r.judge()
 }
 
-// write gives the result to people, to programs, or to both.
-func (f loadFlags) write(out io.Writer, r result) error {
-	switch f.json {
-	case "":
-		return r.writeTable(newPen(out))
-	case jsonToOutput:
+// openJSON opens the file of --json=FILE, nil without one: a measurement that cannot be written should not be begun. What is in the file
+// stays until there is a new result.
+func (f loadFlags) openJSON() (*os.File, error) {
+	if f.json == "" || f.json == jsonToOutput {
+		return nil, nil
+	}
+	file, err := os.OpenFile(f.json, os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, exit(exitUsage, "--json: %w", err)
+	}
+	return file, nil
+}
+
+// write gives the result to people, to programs, or to both. People get it even if it cannot be written to the file.
+func (f loadFlags) write(out io.Writer, file *os.File, r result) error {
+	if f.json == jsonToOutput {
 		return r.writeJSON(out)
 	}
-	file, err := os.Create(f.json)
+	var failed error
+	if file != nil {
+		failed = replaceJSON(file, r)
+	}
+	return errors.Join(r.writeTable(newPen(out)), failed)
+}
+
+// replaceJSON writes the result in the place of what was in the file.
+func replaceJSON(file *os.File, r result) error {
+	about, err := file.Stat()
+	if err == nil && about.Mode().IsRegular() { // a pipe has nothing to replace
+		err = file.Truncate(0)
+	}
 	if err != nil {
 		return err
 	}
-	if err := r.writeJSON(file); err != nil {
-		_ = file.Close()
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return r.writeTable(newPen(out))
+	return errors.Join(r.writeJSON(file), file.Close())
 }
 
 // firstContact finds out before anything is started whether there is a server that takes these matches.

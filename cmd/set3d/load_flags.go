@@ -140,10 +140,11 @@ func (f loadFlags) checkTimes() error {
 		return exit(exitUsage, "--ramp is %v, want 0 to %v", f.ramp, maxLoadRamp)
 	case f.pace < 0 || f.pace > maxLoadPace:
 		return exit(exitUsage, "--pace is %v, want 0 to %v", f.pace, maxLoadPace)
-	case f.errors < 0 || f.errors > 0.9:
-		return exit(exitUsage, "--errors is %v, want 0 to 0.9", f.errors)
 	case f.dropEvery != 0 && f.dropEvery < leastDrop:
 		return exit(exitUsage, "--drop-every is %v, want at least %v, or 0", f.dropEvery, leastDrop)
+	}
+	if err := checkErrors(f.errors); err != nil {
+		return err
 	}
 	return checkPatience(f.patience)
 }

@@ -154,8 +154,9 @@ func TestLoadOnTheEchoModule(t *testing.T) {
 	require.InDelta(t, 3, r.PerSecond.MessagesReceived/r.PerSecond.MessagesSent, 1, "every message comes to everybody")
 
 	p := execute(t, "load", "--url", server.URL(), "--echo", "no_such_rpc", "--matches", "1", "--duration", "200ms")
-	require.Equal(t, exitWrong, p.code)
-	require.Contains(t, p.stdout, "refused with code 6")
+	require.Equal(t, exitRefused, p.code)
+	require.Contains(t, p.stdout, "refused with code 6: RPC function not found")
+	require.Contains(t, p.stderr, "no claim was answered: the server refused: RPC function not found")
 }
 
 // TestLoadKeepsTheFramesOfLostConnections: what a socket has carried counts when it is gone.

@@ -71,8 +71,8 @@ func (f playFlags) request() (client.CreateMatch, error) {
 	if f.pace < 0 || f.pace > time.Minute {
 		return request, exit(exitUsage, "--pace is %v, want 0 to 1m", f.pace)
 	}
-	if f.errors < 0 || f.errors > 0.9 {
-		return request, exit(exitUsage, "--errors is %v, want 0 to 0.9", f.errors)
+	if err := checkErrors(f.errors); err != nil {
+		return request, err
 	}
 	if err := checkPatience(f.patience); err != nil {
 		return request, err

@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // result is what load measured. Its JSON is read by programs: names are not changed.
@@ -33,6 +35,9 @@ type result struct {
 	Interrupted bool           `json:"interrupted,omitempty"` // cut short
 	Buckets     []bucket       `json:"latency_buckets,omitempty"`
 	Timeline    []sample       `json:"timeline,omitempty"`
+
+	refusal string // the first of the server's, in words
+	gone    bool   // the server, at the end
 }
 
 type claimCounts struct {
@@ -114,7 +119,7 @@ func (t *tally) result(flags loadFlags, end mark) result {
 		Refused: maps.Clone(t.refused), Errors: maps.Clone(t.errors),
 		Connections: connections{t.dropped.Load(), t.reconnected.Load()},
 		Verified:    flags.verify && flags.echo == "", Violations: t.wrong, Details: slices.Clone(t.violations),
-		Buckets: buckets(t.latency),
+		Buckets: buckets(t.latency), refusal: t.refusal, gone: t.gone,
 	}
 	for _, n := range t.refused {
 		r.Claims.Refused += n
@@ -139,16 +144,35 @@ func (r result) judge() error {
 	case r.Violations > 0:
 		return exit(exitWrong, "%s found", count(r.Violations, "violation"))
 	case r.Errors[connectionLost]+r.Errors[noConnection] > 0:
-		return exit(exitNoRoute, "the server was lost and could not be reached again (%s: %d, %s: %d)", connectionLost, r.Errors[connectionLost],
-			noConnection, r.Errors[noConnection])
+		again := "was reached again"
+		if r.gone {
+			again = "could not be reached again"
+		}
+		return exit(exitNoRoute, "the server was lost and %s (%s: %d, %s: %d)", again, connectionLost, r.Errors[connectionLost], noConnection,
+			r.Errors[noConnection])
 	case r.Interrupted:
 		return exit(exitStopped, "interrupted after %.1f s", r.Seconds)
 	case r.Claims.Unanswered > 0:
 		return exit(exitWrong, "%s without an answer", count(r.Claims.Unanswered, "claim"))
 	case r.LatencyMs.Count == 0 && (r.Matches > 0 || r.IdleTables == 0):
-		return exit(exitWrong, "no claim was answered: the time was too short, or %v", r.Errors)
+		return r.nothing("no claim was answered", "the time was too short")
 	case r.Matches == 0 && len(r.Errors) > 0:
-		return exit(exitWrong, "not all idle tables were opened: %v", r.Errors)
+		return r.nothing("not all idle tables were opened", "")
 	}
 	return nil
+}
+
+// nothing is for a load that did not come about: because the server refused, or because of other errors, or else for the reason given.
+func (r result) nothing(what, otherwise string) error {
+	if r.refusal != "" {
+		return exit(exitRefused, "%s: %s", what, r.refusal)
+	}
+	var why []string
+	for _, name := range slices.Sorted(maps.Keys(r.Errors)) {
+		why = append(why, fmt.Sprintf("%s: %d", name, r.Errors[name]))
+	}
+	if len(why) == 0 {
+		why = append(why, otherwise)
+	}
+	return exit(exitWrong, "%s: %s", what, strings.Join(why, ", "))
 }

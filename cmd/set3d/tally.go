@@ -48,6 +48,8 @@ type tally struct {
 	unanswered int            // ever
 	refused    map[string]int // refused claims by reason
 	errors     map[string]int // everything else that failed, ever
+	refusal    string         // the first of the server's refusals, in words
+	gone       bool           // the server, since the last connection that was made
 	violations []string       // ever
 	wrong      int
 }
@@ -89,10 +91,11 @@ func (t *tally) failed(err error) {
 	var refused *client.Error
 	name := "other: " + err.Error()
 	switch {
-	case errors.As(err, &refused) && refused.Reason != "":
-		name = refused.Reason
 	case errors.As(err, &refused):
-		name = fmt.Sprintf("refused with code %d", refused.Code)
+		name = refusalName(refused)
+		if !refused.Foreign {
+			t.refusedWith(err)
+		}
 	case errors.Is(err, client.ErrTableClosed):
 		name = "table closed"
 	case errors.Is(err, client.ErrLinkFailed), errors.Is(err, client.ErrClosed):
@@ -101,6 +104,32 @@ func (t *tally) failed(err error) {
 		name = noConnection
 	}
 	t.count(name)
+	if name == connectionLost || name == noConnection {
+		t.lost()
+	}
+}
+
+func refusalName(refused *client.Error) string {
+	if refused.Reason != "" {
+		return refused.Reason
+	}
+	return fmt.Sprintf("refused with code %d: %s", refused.Code, refused.Message)
+}
+
+// refusedWith keeps the words of the first refusal.
+func (t *tally) refusedWith(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.refusal == "" {
+		t.refusal = err.Error()
+	}
+}
+
+// lost notes that the server is gone, until the next connection is made.
+func (t *tally) lost() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gone = true
 }
 
 func (t *tally) count(name string) {
@@ -187,6 +216,7 @@ func (t *tally) opened(socket *client.Socket) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.live[socket] = true
+	t.gone = false
 }
 
 // close closes a socket and keeps what it has carried. A second time does nothing.
