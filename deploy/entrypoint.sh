@@ -17,14 +17,27 @@ unusable=0 # what nobody can start with
 insecure() { echo "set3d: $1" >&2; insecure=$((insecure + 1)); }
 unusable() { echo "set3d: $1" >&2; unusable=$((unusable + 1)); }
 
-# secret VARIABLE KNOWN: it is set, it is not the value that everybody knows, and it can stand in YAML and in an address.
-secret() {
+# own VARIABLE KNOWN LEAST: it is set, it is not the value that everybody knows, it can stand in YAML and in an address, and
+# it has that many characters.
+own() {
   value=$(printenv "$1") || value=
   case $value in
     '') unusable "$1 is not set" ;;
     "$2") insecure "$1 is \"$2\", which everybody knows" ;;
     *[!A-Za-z0-9._~-]*) unusable "$1 has other characters than letters, digits and . _ ~ -" ;;
+    *) [ "${#value}" -ge "$3" ] || insecure "$1 has ${#value} characters, it must have $3 or more" ;;
   esac
+}
+
+secret() { own "$1" "$2" 8; }
+
+# keys: what Nakama itself ends with.
+keys() {
+  key=${NAKAMA_CONSOLE_MFA_KEY:-}
+  [ -z "$key" ] || [ "${#key}" = 32 ] || unusable "NAKAMA_CONSOLE_MFA_KEY has ${#key} characters, it must have 32 exactly"
+  key=${NAKAMA_ENCRYPTION_KEY:-}
+  [ -z "$key" ] || [ "$key" != "${NAKAMA_REFRESH_ENCRYPTION_KEY:-}" ] ||
+    unusable "NAKAMA_ENCRYPTION_KEY and NAKAMA_REFRESH_ENCRYPTION_KEY are the same, they must differ"
 }
 
 # queue SECTION KEY LEAST: the plugin was measured with queues of this size; Nakama's own are smaller, and what overflows
@@ -46,10 +59,11 @@ check() {
   secret NAKAMA_HTTP_KEY defaulthttpkey
   secret NAKAMA_ENCRYPTION_KEY defaultencryptionkey
   secret NAKAMA_REFRESH_ENCRYPTION_KEY defaultrefreshencryptionkey
-  secret NAKAMA_CONSOLE_USERNAME admin
+  own NAKAMA_CONSOLE_USERNAME admin 1
   secret NAKAMA_CONSOLE_PASSWORD password
   secret NAKAMA_CONSOLE_SIGNING_KEY defaultsigningkey
   secret NAKAMA_CONSOLE_MFA_KEY 'the-key-has-to-be-32-bytes-long!'
+  keys
   if [ -r "$config" ]; then
     queue match signal_queue_size 64
     queue match call_queue_size 512
@@ -64,7 +78,7 @@ check() {
     echo "set3d: SET3D_DEVELOPMENT is on, so it may stay like this. Never in production" >&2
     return 0
   fi
-  echo "set3d: not in order. Without an .env, \`make env\` writes one with secrets of its own" >&2
+  echo "set3d: not in order" >&2
   exit 1
 }
 

@@ -25,15 +25,56 @@ filled() {
   done <.env.example
 }
 
-# The entrypoint's own check, with what .env says.
-check() (
-  while IFS= read -r line; do
+wrong=0
+wrong() { echo ".env: $1" >&2; wrong=$((wrong + 1)); }
+
+# Exports what .env says. A line may have a secret, so only its number is told.
+load() {
+  number=0
+  while IFS= read -r line || [ -n "$line" ]; do
+    number=$((number + 1))
+    name=${line%%=*}
     case $line in
       '' | '#'*) ;;
-      *=*) export "${line?}" ;;
+      *"$(printf '\r')"*) wrong "line $number has a carriage return: end lines as Unix does" ;;
+      export[[:blank:]]*) wrong "line $number begins with \"export\": write NAME=value alone" ;;
+      *=*)
+        case $name in
+          '' | [0-9]* | *[!A-Za-z0-9_]*) wrong "line $number: before the = a name has letters, digits and _ only" ;;
+          *) export "${line?}" ;;
+        esac
+        ;;
+      *) wrong "line $number has no =: write NAME=value, and # before a comment" ;;
     esac
   done <.env
-  NAKAMA_CONFIG=local.yml sh deploy/entrypoint.sh check
+}
+
+# Which of the compositions `docker compose` takes, and what that does to SET3D_DEVELOPMENT.
+composition() {
+  case ${COMPOSE_FILE:-} in
+    *docker-compose.prod.yml*)
+      if [ "${SET3D_DEVELOPMENT:-off}" = on ]; then
+        echo ".env: SET3D_DEVELOPMENT=on has no effect, docker-compose.prod.yml says off" >&2
+      fi
+      export SET3D_DEVELOPMENT=off
+      ;;
+    *)
+      if [ "${SET3D_DEVELOPMENT:-}" != on ]; then
+        wrong "COMPOSE_FILE does not name docker-compose.prod.yml, so \`docker compose\` would start development: take \
+the line from .env.example, or say SET3D_DEVELOPMENT=on if that is wanted"
+      fi
+      ;;
+  esac
+}
+
+# What is wrong with the file, and the entrypoint's own check with what it says.
+check() (
+  unset COMPOSE_FILE SET3D_DEVELOPMENT
+  load
+  composition
+  if [ "$wrong" -gt 0 ]; then exec >/dev/null; fi # what else is wrong, but not that all is in order
+  NAKAMA_CONFIG=local.yml sh deploy/entrypoint.sh check || wrong=1
+  [ "$wrong" = 0 ] || { echo "Correct .env. \`sh deploy/env.sh secret\` prints a new secret" >&2; exit 1; }
 )
 
 case ${1:-} in

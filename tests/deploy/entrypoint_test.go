@@ -242,6 +242,46 @@ func TestEntrypointRefusesWhatCannotWork(t *testing.T) {
 	}
 }
 
+// TestEntrypointRefusesShortSecrets: eight characters are the least, but development may do without; a name is no secret.
+func TestEntrypointRefusesShortSecrets(t *testing.T) {
+	for name := range defaultSecrets() {
+		short, enough := with(ownSecrets(), name+"=seven77"), with(ownSecrets(), name+"=eight888")
+		switch name {
+		case "NAKAMA_CONSOLE_MFA_KEY":
+			continue
+		case "NAKAMA_CONSOLE_USERNAME":
+			enough, short = with(ownSecrets(), name+"=x"), nil
+		}
+		if r := entrypoint(t, enough); !r.started() || r.output != "" {
+			t.Errorf("%s: exit code %d, it says %q", name, r.exit, r.output)
+		}
+		if short == nil {
+			continue
+		}
+		if r := entrypoint(t, short); r.exit != 1 || len(r.calls) > 0 || !strings.Contains(r.output, name+" has 7 characters, it must have 8 or more") {
+			t.Errorf("%s: exit code %d, it says %q", name, r.exit, r.output)
+		}
+		if r := entrypoint(t, with(short, "SET3D_DEVELOPMENT=on")); !r.started() {
+			t.Errorf("%s in development: exit code %d, it says %q", name, r.exit, r.output)
+		}
+	}
+}
+
+// TestEntrypointRefusesKeysThatNakamaRefuses: it would end with them, so development is no excuse.
+func TestEntrypointRefusesKeysThatNakamaRefuses(t *testing.T) {
+	for change, want := range map[string]string{
+		"NAKAMA_CONSOLE_MFA_KEY=" + strings.Repeat("k", 31): "NAKAMA_CONSOLE_MFA_KEY has 31 characters, it must have 32 exactly",
+		"NAKAMA_CONSOLE_MFA_KEY=" + strings.Repeat("k", 33): "NAKAMA_CONSOLE_MFA_KEY has 33 characters, it must have 32 exactly",
+		"NAKAMA_ENCRYPTION_KEY=" + ownSecrets()["NAKAMA_REFRESH_ENCRYPTION_KEY"]: "NAKAMA_ENCRYPTION_KEY and " +
+			"NAKAMA_REFRESH_ENCRYPTION_KEY are the same",
+	} {
+		r := entrypoint(t, with(ownSecrets(), change, "SET3D_DEVELOPMENT=on"))
+		if r.exit != 1 || len(r.calls) > 0 || !strings.Contains(r.output, want) {
+			t.Errorf("%q: exit code %d, %d calls, it says %q, want %q", change, r.exit, len(r.calls), r.output, want)
+		}
+	}
+}
+
 // TestEntrypointChecksTheQueues: one message less than shipped in a queue, or Nakama's own size, which holds where nothing is said.
 func TestEntrypointChecksTheQueues(t *testing.T) {
 	local := read(t, "local.yml")

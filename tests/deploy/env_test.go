@@ -97,7 +97,17 @@ func TestEnvIsNeverOverwritten(t *testing.T) {
 		{"", 0, "in order"},
 		{"\nNAKAMA_CONSOLE_PASSWORD=password\n", 1, `NAKAMA_CONSOLE_PASSWORD is "password", which everybody knows`},
 		{"\nNAKAMA_HTTP_KEY=\n", 1, "NAKAMA_HTTP_KEY is not set"},
-		{"\nNAKAMA_HTTP_KEY=defaulthttpkey\nSET3D_DEVELOPMENT=on\n", 0, "SET3D_DEVELOPMENT is on"},
+		{"\nNAKAMA_HTTP_KEY=defaulthttpkey\nSET3D_DEVELOPMENT=on\nCOMPOSE_FILE=docker-compose.yml\n", 0, "SET3D_DEVELOPMENT is on"},
+		{"\nNAKAMA_HTTP_KEY=defaulthttpkey\nSET3D_DEVELOPMENT=on\n", 1, `NAKAMA_HTTP_KEY is "defaulthttpkey"`},
+		{"\nSET3D_DEVELOPMENT=on\n", 0, "SET3D_DEVELOPMENT=on has no effect"},
+		{"\nCOMPOSE_FILE=docker-compose.yml\n", 1, "COMPOSE_FILE does not name docker-compose.prod.yml"},
+		{"\nCOMPOSE_FILE=\nSET3D_DEVELOPMENT=off\n", 1, "COMPOSE_FILE does not name docker-compose.prod.yml"},
+		{"\nexport FOO=1\n", 1, `begins with "export": write NAME=value alone`},
+		{"\nSET3D_TICK_RATE 5\n", 1, "has no =: write NAME=value"},
+		{"\nSET3D_TICK_RATE", 1, "has no =: write NAME=value"}, // the last line, unended
+		{"\nSET3D TICK_RATE=5\n", 1, "before the = a name has"},
+		{"\nSET3D_TICK_RATE=5\r\n", 1, "has a carriage return"},
+		{"\nNAKAMA_CONSOLE_PASSWORD=x\n", 1, "NAKAMA_CONSOLE_PASSWORD has 1 characters, it must have 8 or more"},
 	} {
 		_ = os.Remove(path)
 		if r := makeEnv(t, folder); r.exit != 0 {
@@ -114,6 +124,9 @@ func TestEnvIsNeverOverwritten(t *testing.T) {
 		r := makeEnv(t, folder)
 		if r.exit != c.exit || !strings.Contains(r.output, "stays as it is") || !strings.Contains(r.output, c.says) {
 			t.Errorf("with %q: exit code %d, it says %q", c.change, r.exit, r.output)
+		}
+		if r.exit != 0 && (strings.Contains(r.output, "are in order") || !strings.Contains(r.output, "Correct .env")) {
+			t.Errorf("with %q: it says %q", c.change, r.output)
 		}
 		if after, _ := os.ReadFile(path); string(after) != before {
 			t.Errorf("with %q: .env has changed to %q", c.change, after)
