@@ -120,10 +120,44 @@ type serverFlags struct {
 	http   *http.Client // or nil
 }
 
+// The server that a command talks to if it is not told of another.
+const (
+	defaultURL = "http://127.0.0.1:7350"
+	defaultKey = "defaultkey"
+)
+
 func (f *serverFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.url, "url", "http://127.0.0.1:7350", "where the server's API is")
-	cmd.Flags().StringVar(&f.key, "key", "defaultkey", "the server key, for authentication")
+	f.addServer(cmd)
 	cmd.Flags().StringVar(&f.format, "format", "protobuf", "how envelopes travel on the socket: protobuf or json")
+}
+
+// addServer leaves the sockets out.
+func (f *serverFlags) addServer(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.url, "url", defaultURL, "where the server's API is")
+	cmd.Flags().StringVar(&f.key, "key", defaultKey, "the server key, for authentication")
+}
+
+// others are the flags that name this server in another command, each after a blank; none for the default server.
+func (f *serverFlags) others() string {
+	text := ""
+	if f.url != defaultURL {
+		text += " --url " + quoted(f.url)
+	}
+	if f.key != defaultKey {
+		text += " --key " + quoted(f.key)
+	}
+	return text
+}
+
+// quoted is one word of a shell's command line.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/+=@%", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func (f *serverFlags) open() (*client.Client, client.Format, error) {

@@ -219,6 +219,24 @@ func TestServePrintsWhatToTry(t *testing.T) {
 	require.Contains(t, out.String(), "\n  set3d play                  watch")
 }
 
+var replayLine = regexp.MustCompile(`(?m)^Replay it: set3d (replay .+)$`)
+
+// requireReplay follows what play says, once the result is stored.
+func requireReplay(t *testing.T, stdout string) {
+	t.Helper()
+	line := replayLine.FindStringSubmatch(stdout)
+	require.NotNil(t, line, stdout)
+	require.Eventually(t, func() bool {
+		p := execute(t, strings.Fields(line[1])...)
+		return p.code == exitOK && strings.Contains(p.stdout, "All well.")
+	}, 30*time.Second, 50*time.Millisecond, line[1])
+}
+
+func TestOtherServersAreNamed(t *testing.T) {
+	require.Empty(t, (&serverFlags{url: defaultURL, key: defaultKey}).others())
+	require.Equal(t, ` --url https://set.example.org:7 --key 'it'\''s $5'`, (&serverFlags{url: "https://set.example.org:7", key: "it's $5"}).others())
+}
+
 // fastRules make a match as short as it can be.
 const fastRules = `{"valid_anim_ms":0,"refill_anim_ms":0,"expand_anim_ms":0,"invalid_anim_ms":0}`
 
@@ -238,6 +256,7 @@ func TestAgainstAServer(t *testing.T) {
 			require.Contains(t, p.stdout, "each answered.")
 			require.Contains(t, p.stdout, "The cards were dealt as the "+map[bool]string{true: "seed says", false: "server had committed"}[strings.Contains(args, "--seed")])
 			require.True(t, strings.HasSuffix(p.stdout, "All well.\n"))
+			requireReplay(t, p.stdout)
 			require.NotContains(t, p.stdout, "\x1b", "plain when it is no terminal")
 		})
 	}

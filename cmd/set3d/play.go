@@ -143,6 +143,8 @@ type game struct {
 	shared    *client.Broadcasts
 	drivers   []*client.Driver
 	verifiers []*client.Verifier
+	device    string // the first player's
+	resultID  string // of the match that is over; written by the first player's driver
 }
 
 // connect signs the players in, creates the match and joins it with all of them.
@@ -150,6 +152,9 @@ func (g *game) connect(ctx context.Context, request client.CreateMatch) error {
 	var users []*client.User
 	for seat := range g.flags.players {
 		device := client.RandomID()
+		if seat == 0 {
+			g.device = device
+		}
 		user, err := g.client.AuthenticateDevice(ctx, device, playerNames[seat]+"-"+device[:4])
 		if err != nil {
 			return err
@@ -229,10 +234,7 @@ func (s *seated) Message(m client.Message) {
 func (s *seated) server(m client.Message) {
 	switch body := m.Body.(type) {
 	case *wire.Notice:
-		switch body.GetKind() {
-		case wire.NoticeKind_NOTICE_KIND_SHUTDOWN:
-			s.game.narrator.say(fmt.Sprintf("The server shuts down in %v", time.Duration(body.GetGraceMs())*time.Millisecond))
-		case wire.NoticeKind_NOTICE_KIND_SUSPENDED:
+		if body.GetKind() == wire.NoticeKind_NOTICE_KIND_SUSPENDED { // the narrator tells the others
 			s.game.narrator.say("The match is interrupted, it goes on when the server is back")
 		}
 	case *wire.Welcome:
@@ -240,6 +242,18 @@ func (s *seated) server(m client.Message) {
 			s.incarnation = now
 			s.game.narrator.say("The server was restarted, and the match goes on")
 		}
+		s.ended(body.GetEnded())
+	case *wire.Update:
+		for _, event := range body.GetEvents() {
+			s.ended(event.GetMatchEnded())
+		}
+	}
+}
+
+// ended keeps the id of the match's result.
+func (s *seated) ended(e *wire.MatchEnded) {
+	if id := e.GetResultId(); id != "" {
+		s.game.resultID = id
 	}
 }
 
@@ -316,6 +330,9 @@ func (g *game) verdict(played error) error {
 		g.pen.printf("The cards were dealt as the seed says.\n")
 	default:
 		g.pen.printf("The deal could not be proven: no key or seed was revealed.\n")
+	}
+	if g.resultID != "" {
+		g.pen.printf("Replay it: set3d replay %s --device %s%s\n", g.resultID, g.device, g.flags.server.others())
 	}
 	switch {
 	case played != nil:

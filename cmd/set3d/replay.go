@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -45,29 +46,29 @@ end. Then it verifies
 FILE is the answer of the RPC get_record, as it is, or the bare record out of it: then there is no result to compare.
 
 With a RESULT_ID the record is asked for at a server: as one of its players, with the player's --device id, or as the operator, with
---http-key.
+--http-key. play prints both ids at the end of a match.
 
 The cards: ` + legend + `
 ` + exitCodesHelp,
 		Example: `  set3d replay match.json
-  set3d replay 8e6ce45e-a0e3-498a-a436-9e97442f1ae9 --http-key defaulthttpkey --out match.json
-  set3d replay 8e6ce45e-a0e3-498a-a436-9e97442f1ae9 --device 6f1d4b0c2a --url https://set.example.org --key KEY`,
+  set3d replay WEG34IMFOKQA6WPYZ6GOACOM4I --http-key defaulthttpkey --out match.json
+  set3d replay WEG34IMFOKQA6WPYZ6GOACOM4I --device 6f1d4b0c2a97e85013bd4f6a7c21e09d --url https://set.example.org --key KEY`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return replay(cmd, args[0], flags) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.server.url, "url", "http://127.0.0.1:7350", "where the server's API is")
-	f.StringVar(&flags.server.key, "key", "defaultkey", "the server key, for authentication")
+	flags.server.addServer(cmd)
 	f.StringVar(&flags.device, "device", "", "the device id of a player of the match, to ask as that player")
 	f.StringVar(&flags.httpKey, "http-key", "", "the server's runtime HTTP key, to ask as its operator")
-	f.StringVar(&flags.commitment, "commitment", "", "what the server showed when the match started: MatchStarted.commitment, in hexadecimal digits")
+	f.StringVar(&flags.commitment, "commitment", "", "what the server showed when the match started: MatchStarted.commitment, in hexadecimal digits or base64")
 	f.StringVar(&flags.out, "out", "", "also save the server's answer in this file")
 	return cmd
 }
 
 func replay(cmd *cobra.Command, what string, flags replayFlags) error {
-	if digits, err := hex.DecodeString(flags.commitment); err != nil || len(digits) != 0 && len(digits) != sha256.Size {
-		return exit(exitUsage, "--commitment is %q, want 64 hexadecimal digits", flags.commitment)
+	seen, err := readCommitment(flags.commitment)
+	if err != nil {
+		return err
 	}
 	data, err := flags.read(cmd.Context(), what)
 	if err != nil {
@@ -77,8 +78,22 @@ func replay(cmd *cobra.Command, what string, flags replayFlags) error {
 	if err != nil {
 		return exit(exitWrong, "%s: %w", what, err)
 	}
-	saved.seen = strings.ToLower(flags.commitment)
+	saved.seen = seen
 	return verify(newPen(cmd.OutOrStdout()), saved)
+}
+
+// readCommitment takes hexadecimal digits, or base64 as protobuf's JSON has it, and gives hexadecimal digits; "" stays.
+func readCommitment(text string) (string, error) {
+	bare := strings.TrimRight(text, "=")
+	for _, decode := range []func(string) ([]byte, error){hex.DecodeString, base64.RawStdEncoding.DecodeString, base64.RawURLEncoding.DecodeString} {
+		if digest, err := decode(bare); err == nil && len(digest) == sha256.Size {
+			return hex.EncodeToString(digest), nil
+		}
+	}
+	if text != "" {
+		return "", exit(exitUsage, "--commitment is %q, want 32 bytes as 64 hexadecimal digits or 44 characters of base64", text)
+	}
+	return "", nil
 }
 
 // read takes the file, or asks the server if there is none of that name.
@@ -115,6 +130,7 @@ func (f replayFlags) read(ctx context.Context, what string) ([]byte, error) {
 
 func (f replayFlags) open() (*client.Client, client.Format, error) {
 	f.server.format = client.FormatProtobuf.String()
+	f.server.http = &http.Client{Timeout: askTimeout, Transport: knownOnly{}}
 	return f.server.open()
 }
 
@@ -128,6 +144,10 @@ func (f replayFlags) ask(ctx context.Context, c *client.Client, id string) ([]by
 		return askAsOperator(ctx, c.URL(), f.httpKey, request)
 	}
 	user, err := c.AuthenticateDevice(ctx, f.device, "")
+	var refused *client.Error
+	if errors.As(err, &refused) && !refused.Foreign && refused.Code == codeNotFound {
+		return nil, exit(exitRefused, "no such device: nobody has signed in at %s with the id %q (--device)", c.URL(), f.device)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +155,21 @@ func (f replayFlags) ask(ctx context.Context, c *client.Client, id string) ([]by
 	return []byte(answer), err
 }
 
+// knownOnly keeps sign-ins from making accounts: a mistyped device id is nobody's.
+type knownOnly struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (knownOnly) RoundTrip(r *http.Request) (*http.Response, error) {
+	if query := r.URL.Query(); query.Has("create") {
+		query.Set("create", "false")
+		r = r.Clone(r.Context())
+		r.URL.RawQuery = query.Encode()
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
 const (
+	codeNotFound   = 5 // gRPC's
 	askTimeout     = 15 * time.Second
 	maxRecordReply = 1 << 20 // a record is at most a tenth of it
 )

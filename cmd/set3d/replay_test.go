@@ -167,12 +167,19 @@ func TestReplayReadsWhatThereIs(t *testing.T) {
 	got = execute(t, "replay", path, "--commitment", strings.ToUpper(text))
 	require.Equal(t, exitOK, got.code)
 	require.Contains(t, got.stdout, "the one to which the server had committed itself.")
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
+		got = execute(t, "replay", path, "--commitment", encoding.EncodeToString(commitment[:]))
+		require.Equal(t, exitOK, got.code, got.stderr)
+		require.Contains(t, got.stdout, "the one to which the server had committed itself.")
+	}
 	got = execute(t, "replay", path, "--commitment", strings.Repeat("0", 64))
 	require.Equal(t, exitWrong, got.code)
 	require.Contains(t, got.stdout, "WRONG  commitment: 0000")
 	require.Contains(t, got.stdout, "the record gives "+text)
-	got = execute(t, "replay", path, "--commitment", "00")
-	require.Equal(t, exitUsage, got.code)
+	for _, wrong := range []string{"00", "=", text + "0", base64.StdEncoding.EncodeToString(commitment[1:])} {
+		got = execute(t, "replay", path, "--commitment", wrong)
+		require.Equal(t, exitUsage, got.code, wrong)
+	}
 
 	for _, other := range []string{"", "[]", "{}", `{"record":7}`, `{"payload":"?"}`, "SET"} {
 		got = execute(t, "replay", writeFile(t, []byte(other)))
@@ -312,6 +319,13 @@ func TestReplayOfAPlayedMatch(t *testing.T) {
 	require.Equal(t, got, asOperator)
 	require.Contains(t, got.stdout, " hard bot ")
 	require.NotContains(t, got.stdout, "hard bot (hard bot)")
+	for range 2 { // asking makes no account
+		got = execute(t, "replay", id, "--url", url, "--device", "a-device-of-eve")
+		require.Equal(t, exitRefused, got.code)
+		require.Contains(t, got.stderr, "no such device")
+	}
+	_, err = c.AuthenticateDevice(t.Context(), "a-device-of-eve", "")
+	require.NoError(t, err)
 	got = execute(t, "replay", id, "--url", url, "--device", "a-device-of-eve")
 	require.Equal(t, exitRefused, got.code)
 	require.Contains(t, got.stderr, "UNKNOWN_RESULT")

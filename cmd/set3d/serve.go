@@ -134,13 +134,7 @@ func serve(cmd *cobra.Command, flags serveFlags) error {
 
 // welcome says what this is, where it listens and what to try next.
 func (p *pen) welcome(url, key string) {
-	more := ""
-	if url != "http://127.0.0.1:7350" {
-		more += " --url " + url
-	}
-	if key != "defaultkey" {
-		more += " --key " + key
-	}
+	more := (&serverFlags{url: url, key: key}).others()
 	p.printf(`%s
 Listening on %s  (server key %q)
 A development host: no players, no secrets. Ctrl-C stops it.

@@ -59,6 +59,7 @@ func TestServeStopsAtTheSecondSignal(t *testing.T) {
 		t.Fatal("it does not wait for the match: " + stdout.String())
 	case <-time.After(300 * time.Millisecond):
 	}
+	eventually("told", func() bool { return strings.Contains(played.String(), "shuts down in 600 s") })
 	self, err := os.FindProcess(os.Getpid())
 	require.NoError(t, err)
 	require.NoError(t, self.Signal(os.Interrupt))
@@ -70,4 +71,5 @@ func TestServeStopsAtTheSecondSignal(t *testing.T) {
 	}
 	leave()
 	<-left
+	require.Equal(t, 1, strings.Count(played.String(), "shuts down"), "told once: "+played.String())
 }
