@@ -53,8 +53,11 @@ func (c *comparison) result(saved savedRecord, sum domain.Summary) {
 	}
 }
 
-// failed is the end of a match that broke.
-var failed = strings.TrimPrefix(wire.EndReason_END_REASON_INTERNAL_ERROR.String(), "END_REASON_")
+// Ends that no record has: of a match that broke, and of one that the operator ended.
+var (
+	failed  = strings.TrimPrefix(wire.EndReason_END_REASON_INTERNAL_ERROR.String(), "END_REASON_")
+	stopped = strings.TrimPrefix(wire.EndReason_END_REASON_OPERATOR.String(), "END_REASON_")
+)
 
 // endReasons are the ends that a match can come to by its rules, as results name them: the wire's names.
 var endReasons = func() (names [domain.EndIdle + 1]string) {
@@ -68,12 +71,12 @@ var endReasons = func() (names [domain.EndIdle + 1]string) {
 	return names
 }()
 
-// end compares how the match ended. Two ends are not the rules': a match can fail, and one that a restart interrupted is abandoned when
-// nobody comes back to it. Nobody wins then.
+// end compares how the match ended. Three ends are not the rules': a match can fail, the operator can end it, and one that a restart interrupted
+// is abandoned when nobody comes back to it. Nobody wins then.
 func (c *comparison) end(r *matchResult, sum domain.Summary) {
 	reason, winners := "no end", []int{}
 	switch {
-	case r.Reason == failed, !sum.HasEnded && r.Reason == endReasons[domain.EndAbandoned]:
+	case r.Reason == failed, !sum.HasEnded && (r.Reason == stopped || r.Reason == endReasons[domain.EndAbandoned]):
 		reason = r.Reason
 	case sum.HasEnded:
 		reason, winners = endReasons[sum.End.Reason], append(winners, sum.End.Winners...)

@@ -269,6 +269,7 @@ func TestReplayOfAMatchWithoutAnEnd(t *testing.T) {
 	}{
 		{"INTERNAL_ERROR", nil, ""}, {"ABANDONED", []int{}, ""}, {"TIME_UP", nil, "reason: the result says TIME_UP, the record gives no end"},
 		{"", nil, "reason: the result says nothing"}, {"ABANDONED", []int{0}, "winners: the result says [0], the record gives []"},
+		{"OPERATOR", nil, ""}, {"OPERATOR", []int{0}, "winners: the result says [0], the record gives []"},
 	} {
 		var c comparison
 		c.end(&matchResult{Reason: test.reason, Winners: test.winners}, sum)
@@ -282,6 +283,30 @@ func TestReplayOfAMatchWithoutAnEnd(t *testing.T) {
 	got := execute(t, "replay", writeFile(t, s.Record()))
 	require.Equal(t, exitOK, got.code)
 	require.Contains(t, got.stdout, "Here the record ends")
+}
+
+// A match that the operator ended is as good as another: its record has no end, and the result says why.
+func TestReplayOfAMatchThatTheOperatorEnded(t *testing.T) {
+	var out domain.Output
+	s := domain.NewSession()
+	rules := domain.DefaultRules()
+	rules.ClaimGraceMs, rules.InvalidAnimMs, rules.PenaltyMode = 250, 2000, domain.PenaltyPoint
+	require.NoError(t, s.StartMatch(domain.Setup{Rules: rules, Players: 1, Deck: domain.KeySource([32]byte{1})}, &out))
+	s.Advance(1234, &out)
+	record := s.Record()
+	digest := sha256.Sum256(record)
+	answer := answerOf(t, replayedMatch(t, domain.KeySource([32]byte{1})))
+	answer["record"] = base64.StdEncoding.EncodeToString(record)
+	result := answer["result"].(map[string]any)
+	result["reason"], result["winners"], result["duration_ms"] = "OPERATOR", []int{}, 1234
+	result["record_sha256"], result["record_bytes"] = hex.EncodeToString(digest[:]), len(record)
+	result["players"] = []any{map[string]any{"seat": 0, "display_name": "Ada"}}
+	got := execute(t, "replay", writeAnswer(t, answer))
+	require.Equal(t, exitOK, got.code, got.stdout+got.stderr)
+	require.Contains(t, got.stdout, "ended by the operator")
+	require.Contains(t, got.stdout, "All well.")
+	result["duration_ms"] = 1000
+	require.Equal(t, exitWrong, execute(t, "replay", writeAnswer(t, answer)).code)
 }
 
 // A match that was played on a server is what the server says of it, to its player and to the operator; others get nothing.

@@ -21,7 +21,7 @@ func verify(p *pen, saved savedRecord) error {
 		return exit(exitWrong, "%w", broken)
 	}
 	if _, ended := session.Ended(); !ended {
-		t.line(session.NowMs(), "Here the record ends; the match went on, or was ended by force")
+		t.line(session.NowMs(), saved.withoutEnd())
 	}
 	t.table(sum)
 	p.printf("The record: %s, version %d. It is whole, and gives the match's %s.\n", count(len(saved.Record), "byte"),
@@ -35,6 +35,14 @@ func verify(p *pen, saved savedRecord) error {
 		c.result(saved, sum)
 	}
 	return t.verdicts(c)
+}
+
+// withoutEnd says what became of a match whose record has no end.
+func (s savedRecord) withoutEnd() string {
+	if s.Result != nil && s.Result.Reason == stopped {
+		return "The match was ended by the operator; nobody wins"
+	}
+	return "Here the record ends; the match went on, or was ended by force"
 }
 
 // verdicts says what the comparison came to.
