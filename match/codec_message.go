@@ -56,6 +56,18 @@ func (e *encoder) fill(s domain.Snapshot) *wire.Snapshot {
 	return e.frame.fill(&e.snapshot)
 }
 
+// takeClaimed takes a Set that is being shown off the last snapshot's board.
+func (e *encoder) takeClaimed() {
+	s := &e.snapshot
+	if s.State != domain.ValidSetAnim {
+		return
+	}
+	s.State = domain.MatchEnd
+	for _, slot := range s.Animation.ClaimedSlots {
+		_ = s.Board.RemoveCard(slot) // it lies there
+	}
+}
+
 // claimResult is an answer to a claim that was not judged now.
 func claimResult(stamp *wire.Stamp, claimID uint64, refusal domain.Refusal) *wire.ClaimResult {
 	refused := &wire.ClaimRefused{Reason: reasonToWire(refusal.Reason), RetryAtMs: uint64(refusal.RetryAtMs)}

@@ -12,6 +12,9 @@ func (t *table) stop(farewell string) (resultID string) {
 	if t.closing {
 		return ""
 	}
+	if t.standing.started {
+		t.session.Advance(t.matchMs(t.now), &t.out) // so that the record lasts as long as the match is said to
+	}
 	t.flush()
 	if t.standing.started && !t.ended {
 		t.release()

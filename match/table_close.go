@@ -60,7 +60,7 @@ func (t *table) sendClosed() {
 }
 
 // sendAbort tells everybody that the match is over: an UPDATE that beats every earlier one, with the last state that was
-// shown to anybody, standing still.
+// shown to anybody, standing still. A Set whose cards are still there goes to its claimer, as at every end.
 func (t *table) sendAbort() {
 	if t.dispatcher == nil {
 		return
@@ -71,6 +71,7 @@ func (t *table) sendAbort() {
 	t.abort.AtMs = stamp.ServerTimeMs
 	update := &wire.Update{Stamp: stamp, FromRevision: t.sentRevision, Events: []*wire.Event{t.abort}}
 	if t.sentRevision > 0 {
+		t.encoder.takeClaimed()
 		snapshot := t.encoder.frame.fill(&t.encoder.snapshot)
 		snapshot.State, snapshot.Animation, snapshot.ClockRunning = wire.BoardState_BOARD_STATE_MATCH_END, nil, false
 		update.Snapshot = snapshot
