@@ -22,6 +22,7 @@ const (
 // drain begins the end of this process, which is gone after the grace. Matches that can end until shortly before do; the others are suspended.
 func (t *table) drain(grace time.Duration) {
 	t.draining = true
+	t.module.operator.leaving.Store(true)
 	margin := min(max(grace/3, leastMargin), mostMargin)
 	t.suspendAt = t.now + max(0, grace-margin)
 	t.lastCall = t.suspendAt + margin/3
@@ -44,6 +45,7 @@ func (t *table) dropAbsent() {
 // grace is over.
 func (m *module) shutdown(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule) {
 	defer m.guard(atShutdown)
+	m.operator.leaving.Store(true)
 	ticker := time.NewTicker(drainPoll)
 	defer ticker.Stop()
 	for {

@@ -74,6 +74,22 @@ func TestSuspension(t *testing.T) {
 	}
 }
 
+// From the first sign of a shutdown on hello sends new players elsewhere, and an operator cannot call it off.
+func TestHelloDuringAShutdown(t *testing.T) {
+	byTable := newGame(t, deckRequest(""), "ann", "bob")
+	byTable.m.terminate(12)
+	empty := newFake(t)
+	_, done := empty.shutDown()
+	<-done
+	for _, n := range []*fakeNakama{byTable.n, empty} {
+		var answer adminDrainResponse
+		n.mustAdmin("admin_drain", `{"on":false}`, &answer)
+		if !n.hello("").Draining || !answer.Draining {
+			t.Error("it does not drain")
+		}
+	}
+}
+
 // A match that ends within the grace is not suspended: its result is there when the server goes.
 func TestMatchEndsDuringTheGrace(t *testing.T) {
 	g := newGame(t, endDeck, "ann", "bob")

@@ -53,7 +53,7 @@ func (m *module) measure() {
 	m.measureArchive()
 	m.set("set3d_info", map[string]string{"version": versionLabel()}, 1)
 	draining := 0
-	if m.operator.draining.Load() {
+	if m.operator.isDraining() {
 		draining = 1
 	}
 	m.set("set3d_draining", nil, draining)

@@ -33,7 +33,7 @@ func (m *module) make(ctx context.Context, o *opening) (err error) {
 	if m.archive.Backlog() >= m.config.archive.backlog {
 		return m.storageFailed(errBacklog)
 	}
-	if m.operator.draining.Load() {
+	if m.operator.isDraining() {
 		return reject(wire.Reason_REASON_SHUTTING_DOWN, nil)
 	}
 	params, err := o.setup.params()

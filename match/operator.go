@@ -55,6 +55,7 @@ type policy struct {
 type operator struct {
 	module   *module
 	draining atomic.Bool // no new tables in this process; not stored, since a new process is not to drain
+	leaving  atomic.Bool // the process shuts down, which is for good
 	current  atomic.Pointer[policy]
 
 	mu      sync.Mutex // held while the settings are read or written
@@ -190,6 +191,9 @@ func (t *table) tellAnnouncement(to *visitor) {
 	}
 	t.sendTo(to, wire.OpCode_OP_CODE_NOTICE, notice)
 }
+
+// isDraining reports whether no new tables are opened, because the operator wants it or the process shuts down.
+func (o *operator) isDraining() bool { return o.draining.Load() || o.leaving.Load() }
 
 // setDraining says whether new tables are opened in this process.
 func (o *operator) setDraining(on bool) {

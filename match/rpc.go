@@ -129,7 +129,7 @@ func (m *module) hello(_ context.Context, r *request) (any, error) {
 	answer := helloResponse{
 		ServerVersion: serverVersion, ProtocolVersions: []int{protocolVersion}, Presets: map[string]presetView{},
 		Limits: m.limits(), OpCodes: opCodes(), ServerTimeMs: m.clock.wall().UnixMilli(),
-		Draining: m.operator.draining.Load(), MinClientVersion: policy.settings.MinClient, ClientOutdated: outdated,
+		Draining: m.operator.isDraining(), MinClientVersion: policy.settings.MinClient, ClientOutdated: outdated,
 	}
 	if policy.settings.Announcement.standsAt(m.clock.wall()) {
 		answer.Announcement = policy.settings.Announcement

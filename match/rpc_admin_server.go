@@ -22,7 +22,7 @@ func (m *module) adminDrain(_ context.Context, r *request) (any, error) {
 		m.logger.Warn("an operator sets draining to %t", on)
 		m.operator.setDraining(on)
 	}
-	answer := adminDrainResponse{Draining: m.operator.draining.Load()}
+	answer := adminDrainResponse{Draining: m.operator.isDraining()}
 	for _, b := range m.tables.listed() {
 		answer.Tables++
 		if b.known().label.Phase == phasePlaying {

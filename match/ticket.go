@@ -37,7 +37,7 @@ func (m *module) gatePartyTicket(_ context.Context, in *rtapi.Envelope) error {
 }
 
 func (m *module) judgeTicket(ticket *rtapi.MatchmakerAdd) error {
-	if m.operator.draining.Load() {
+	if m.operator.isDraining() {
 		m.count("set3d_tickets_refused_total", nil)
 		return reject(wire.Reason_REASON_SHUTTING_DOWN, nil)
 	}
