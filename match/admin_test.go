@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/heroiclabs/nakama-common/api"
 	"github.com/heroiclabs/nakama-common/rtapi"
 
+	"set3d/domain"
 	"set3d/match/archive"
 	wire "set3d/proto/set3d/v1"
 )
@@ -203,6 +205,39 @@ func TestAdminEnd(t *testing.T) {
 	}
 }
 
+// At a table that shows a Set the final snapshot is what the events led to: the Set is the claimer's. End, result and record are of one time.
+func TestAdminEndWhileASetIsShown(t *testing.T) {
+	g := newGame(t, deckRequest(`,"rules":{"valid_anim_ms":3000}`), "ann", "bob")
+	n, bob := g.n, g.players[1]
+	g.players[0].claim(g.m, 1, setSA)
+	claimed := only[*wire.Update](t, bob.news())
+	slots := claimed[len(claimed)-1].Snapshot.Animation.ClaimedSlots
+	n.clock.mu.Lock()
+	n.clock.at += 700 * time.Millisecond // no callback in between
+	n.clock.mu.Unlock()
+	var answer adminEndResponse
+	n.mustAdmin("admin_end", `{"match_id":"`+g.m.id+`"}`, &answer)
+	last := only[*wire.Update](t, bob.news())
+	final := last[len(last)-1]
+	for slot, card := range final.Snapshot.Board {
+		if gone := slices.Contains(slots, byte(slot)); gone != (card == emptySlot) {
+			t.Errorf("slot %d holds %d, the Set was in %v", slot, card, slots)
+		}
+	}
+	if final.Snapshot.State != wire.BoardState_BOARD_STATE_MATCH_END || final.Snapshot.Animation != nil || len(slots) != 3 {
+		t.Errorf("%v", final.Snapshot)
+	}
+	eventually(t, func() bool { return n.module.archive.Counters().Results == 1 })
+	result, err := n.module.archive.Result(answer.ResultID)
+	if err != nil || result.DurationMs < 700 || result.DurationMs != int64(final.Events[0].AtMs) {
+		t.Errorf("%v: the result lasts %d ms, the match ended at %d", err, result.DurationMs, final.Events[0].AtMs)
+	}
+	sum, err := domain.Summarize(g.m.table().session.Record())
+	if err != nil || sum.DurationMs != result.DurationMs {
+		t.Errorf("%v: the record lasts %d ms, the result %d", err, sum.DurationMs, result.DurationMs)
+	}
+}
+
 // What is behind the operator's wish in the mailbox is answered, too.
 func TestStopAnswersWhatComesBehindIt(t *testing.T) {
 	g := newGame(t, deckRequest(""), "ann", "bob")
@@ -336,7 +371,12 @@ func TestAnnouncements(t *testing.T) {
 	if got := notices(ann.news(), wire.NoticeKind_NOTICE_KIND_MAINTENANCE); len(got) != 0 {
 		t.Fatalf("said again: %v", got)
 	}
-	n.mustAdmin("admin_announce", fmt.Sprintf(`{"text":"over","until_unix_ms":%d}`, wall), nil)
+	if err := n.module.operator.change(func(s *operatorSettings) error {
+		s.Announcement = &announcement{Text: "over", UntilUnixMs: wall}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 	eve := n.session("eve")
 	eve.join(g.m)
 	if n.hello("").Announcement != nil || len(notices(eve.news(), wire.NoticeKind_NOTICE_KIND_MAINTENANCE)) != 0 {
@@ -344,6 +384,25 @@ func TestAnnouncements(t *testing.T) {
 	}
 	if _, err := n.admin("admin_announce", `{}`); reasonOf(err) != "MISSING_FIELD" {
 		t.Fatal(err)
+	}
+}
+
+func TestAnnouncementsThatMakeNoSense(t *testing.T) {
+	n := newFake(t)
+	wall := n.module.clock.wall().UnixMilli()
+	n.mustAdmin("admin_announce", fmt.Sprintf(`{"text":"stays","at_unix_ms":%d,"until_unix_ms":%d}`, wall+1, wall+1), nil)
+	for payload, field := range map[string]string{
+		fmt.Sprintf(`{"text":"x","until_unix_ms":%d}`, wall):                           "until_unix_ms",
+		fmt.Sprintf(`{"text":"x","at_unix_ms":%d,"until_unix_ms":%d}`, wall+9, wall+8): "until_unix_ms",
+		`{"text":"x","withdraw":true}`:                                                 "withdraw",
+		fmt.Sprintf(`{"until_unix_ms":%d,"withdraw":true}`, wall+9):                    "withdraw",
+	} {
+		if _, err := n.admin("admin_announce", payload); reasonOf(err) != "OUT_OF_RANGE" || !strings.Contains(err.Error(), `"field":"`+field+`"`) {
+			t.Errorf("%s: %v", payload, err)
+		}
+	}
+	if a := n.hello("").Announcement; a == nil || a.Text != "stays" {
+		t.Errorf("%+v", a)
 	}
 }
 
@@ -415,6 +474,38 @@ func TestOperatorsPresets(t *testing.T) {
 	if len(settings.Presets) != 2 || !slices.Contains(settings.Offered, "fast") {
 		t.Errorf("%+v", settings)
 	}
+}
+
+// Tables of presets that are not offered any more are found all the same.
+func TestTablesOfFormerPresets(t *testing.T) {
+	n := newFake(t)
+	n.mustAdmin("admin_settings", `{"preset":{"name":"blitz","public":true}}`, nil)
+	for user, preset := range map[string]string{"ann": "blitz", "bob": "fast"} {
+		n.session(user).create(`{"preset":"` + preset + `"}`)
+	}
+	n.mustAdmin("admin_settings", `{"preset":{"name":"fast","disabled":true}}`, nil)
+	n.mustAdmin("admin_settings", `{"preset":{"name":"blitz","remove":true}}`, nil)
+	for _, preset := range []string{"blitz", "fast"} {
+		var page adminListResponse
+		n.mustAdmin("admin_list", `{"preset":"`+preset+`"}`, &page)
+		if list := n.session("cid").list(t, `{"preset":"`+preset+`"}`); len(page.Tables) != 1 || len(list.Matches) != 1 {
+			t.Errorf("%s: %+v %+v", preset, page, list)
+		}
+	}
+	n.mustAdmin("admin_settings", `{"preset":{"name":"slow"}}`, nil)
+	n.mustAdmin("admin_settings", `{"preset":{"name":"slow","disabled":true}}`, nil)
+	n.mustAdmin("admin_list", `{"preset":"slow"}`, nil) // no tables, but a preset
+}
+
+func TestPresetsThatAreNotThere(t *testing.T) {
+	n := newFake(t)
+	for _, change := range []string{`"remove":true`, `"disabled":true`} {
+		_, err := n.admin("admin_settings", `{"preset":{"name":"blizt",`+change+`}}`)
+		if reasonOf(err) != "UNKNOWN_PRESET" || !strings.Contains(err.Error(), `"preset":"blizt"`) {
+			t.Errorf("%s: %v", change, err)
+		}
+	}
+	n.mustAdmin("admin_settings", `{"preset":{"name":"fast","remove":true}}`, nil) // there, and not changed
 }
 
 func TestPresetsThatAreNotAllowed(t *testing.T) {

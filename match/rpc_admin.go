@@ -53,7 +53,7 @@ type adminSeat struct {
 // adminList lists all tables of this process, the newest first.
 func (m *module) adminList(_ context.Context, r *request) (any, error) {
 	f := listFilter{limit: listDefault}
-	f.read(r, m.presets())
+	f.read(r, m.listedPresets())
 	userID, byUser := r.text("user_id", userIDMax)
 	if err := r.done(); err != nil {
 		return nil, err

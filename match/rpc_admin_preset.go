@@ -24,6 +24,9 @@ func (r *request) readPresetChange() (func(*operatorSettings) error, error) {
 	}
 	return func(s *operatorSettings) error {
 		i := slices.IndexFunc(s.Presets, func(p presetChange) bool { return p.Name == name })
+		if _, builtIn := builtInPresets().find(name); i < 0 && !builtIn && (remove || disabled) {
+			return reject(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(name), "allowed": s.presetNames()})
+		}
 		if remove {
 			s.dropPreset(i)
 			return nil
@@ -44,6 +47,17 @@ func (r *request) readPresetChange() (func(*operatorSettings) error, error) {
 		}
 		return s.putPreset(i, p)
 	}, nil
+}
+
+// presetNames are the names of all presets there are, offered or not.
+func (s *operatorSettings) presetNames() []string {
+	names := builtInPresets().names()
+	for _, p := range s.Presets {
+		if !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 func (s *operatorSettings) dropPreset(i int) {

@@ -22,8 +22,12 @@ func (m *module) adminAnnounce(_ context.Context, r *request) (any, error) {
 	}
 	next := &announcement{Text: cleanText(text, announcementMax), AtUnixMs: at, UntilUnixMs: until}
 	switch {
+	case withdraw && (given || at != 0 || until != 0):
+		return nil, reject(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "withdraw", "allowed": "nothing beside it"})
 	case withdraw:
 		next = nil
+	case until != 0 && (until < at || until <= m.clock.wall().UnixMilli()):
+		return nil, reject(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "until_unix_ms", "allowed": "after now, and not before at_unix_ms"})
 	case !given || next.Text == "":
 		return nil, reject(wire.Reason_REASON_MISSING_FIELD, args{"field": "text, or withdraw"})
 	}

@@ -2,6 +2,7 @@ package match
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	wire "set3d/proto/set3d/v1"
@@ -32,7 +33,7 @@ func (m *module) listMatches(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	f := listFilter{limit: listDefault}
-	f.read(r, m.presets())
+	f.read(r, m.listedPresets())
 	if err := r.done(); err != nil {
 		return nil, err
 	}
@@ -53,11 +54,22 @@ func (m *module) listMatches(ctx context.Context, r *request) (any, error) {
 	return answer, nil
 }
 
-func (f *listFilter) read(r *request, presets catalogue) {
+// listedPresets are the presets that a table may have: those there are, offered or not, and those of open tables that are no more.
+func (m *module) listedPresets() []string {
+	names := append(m.operator.policy().settings.presetNames(), customPreset)
+	for _, b := range m.tables.listed() {
+		if name := b.known().label.Preset; name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (f *listFilter) read(r *request, presets []string) {
 	if name, ok := r.text("preset", requestMax); ok {
 		f.preset = name
-		if _, known := presets.find(name); !known && name != customPreset {
-			r.fail(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(name), "allowed": append(presets.names(), customPreset)})
+		if !slices.Contains(presets, name) {
+			r.fail(wire.Reason_REASON_UNKNOWN_PRESET, args{"preset": shorten(name), "allowed": presets})
 		}
 	}
 	phases := []string{phaseLobby, phasePlaying, phaseEnded}

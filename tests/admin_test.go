@@ -60,7 +60,7 @@ func TestOperatorsOnly(t *testing.T) {
 // TestOperatorEndsAMatch: found, looked at and ended, with the operator's words for its players, and a result that counts for nothing.
 func TestOperatorEndsAMatch(t *testing.T) {
 	on := hooked(t)
-	x := maxTable(t, on, quick(nil))
+	x := maxTable(t, on, quick(map[string]any{"valid_anim_ms": 3_000})) // long enough to be ended in
 	a, b := x.players[0], x.players[1]
 	a.wins(setSA)
 	list := operate(t, on, "admin_list", `{"user_id":"`+userIDOf(a)+`"}`)["tables"].([]any)
@@ -157,7 +157,8 @@ func TestOperatorAnnounces(t *testing.T) {
 func TestOperatorChangesTheSettings(t *testing.T) {
 	on := shared(t)
 	p := connect(t, on, asProtobuf)
-	defer operate(t, on, "admin_settings", `{"min_client_version":"","refuse_old_clients":false,"preset":{"name":"blitz","remove":true}}`)
+	defer withKey(t, on, "admin_settings", `{"preset":{"name":"blitz","remove":true}}`) // unless it is removed by then
+	defer operate(t, on, "admin_settings", `{"min_client_version":"","refuse_old_clients":false}`)
 	operate(t, on, "admin_settings", `{"min_client_version":"1.4","refuse_old_clients":true,
 		"preset":{"name":"blitz","description":"in a hurry","public":true,"rules":{"time_limit_ms":30000}}}`)
 	if _, refused := p.rpc("hello", `{"client":"game 1.3.7"}`); !strings.Contains(refused.GetMessage(), "CLIENT_TOO_OLD") {
