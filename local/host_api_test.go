@@ -175,6 +175,40 @@ func TestBanAndDelete(t *testing.T) {
 	require.ErrorContains(t, err, "storage_user_id_fkey")
 }
 
+// TestTokensOfADeletedAccount: those of the second of the deletion stay good, as in Nakama, so these are a minute old.
+func TestTokensOfADeletedAccount(t *testing.T) {
+	t.Parallel()
+	h := start(t, Config{}, func(i runtime.Initializer) error {
+		return i.RegisterRpc("any", func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, string) (string, error) {
+			return "", nil
+		})
+	})
+	ann, tokens := h.login("ann"), h.srv.tokens
+	old := func(key string, life time.Duration) string {
+		token, _ := tokens.sign(key, "an-id", ann.id, "ann", nil, time.Now().Add(life-time.Minute).Unix())
+		return token
+	}
+	ann.token, ann.refresh = old(tokens.cfg.EncryptionKey, tokens.cfg.Timing.Token), old(tokens.cfg.RefreshKey, tokens.cfg.Timing.RefreshToken)
+	try := func() (rpc, account, socket, refresh int) {
+		rpc, _ = ann.do("POST", "/v2/rpc/any?unwrap", "")
+		account, _ = ann.do("GET", "/v2/account", "")
+		refresh, _ = h.do("POST", "/v2/account/session/refresh", basic("defaultkey"), `{"token":"`+ann.refresh+`"}`)
+		conn, res, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(h.url, "http")+"/ws?token="+ann.token, nil)
+		require.NotNil(t, res, err)
+		defer func() { _ = res.Body.Close() }()
+		if err == nil {
+			_ = conn.Close()
+		}
+		return rpc, account, res.StatusCode, refresh
+	}
+	rpc, account, socket, refresh := try()
+	require.Equal(t, []int{200, 200, 101, 200}, []int{rpc, account, socket, refresh})
+	status, body := ann.do("DELETE", "/v2/account", "")
+	require.Equal(t, 200, status, body)
+	rpc, account, socket, refresh = try()
+	require.Equal(t, []int{401, 401, 401, 401}, []int{rpc, account, socket, refresh})
+}
+
 func TestSilentClientIsCutOff(t *testing.T) {
 	t.Parallel()
 	h := start(t, Config{Timing: Timing{Ping: 50 * time.Millisecond, PongWait: 200 * time.Millisecond, CloseWait: time.Millisecond}}, nil)
