@@ -24,6 +24,7 @@ const (
 	exitUsage   = 2
 	exitNoRoute = 3   // no server there
 	exitRefused = 4   // the server is there and says no
+	exitNoPort  = 5   // serve cannot listen where it should
 	exitStopped = 130 // interrupted, as shells say it
 )
 
@@ -34,6 +35,7 @@ Exit codes:
   2    wrong usage: a flag, an argument, a value
   3    no Nakama server could be reached, or it was lost
   4    the server refused: its reason is in the message
+  5    serve cannot listen at its address: the port is taken, or the address is not this machine's
   130  interrupted; what was seen until then is printed`
 
 // exitError is an error that ends the program with its code.

@@ -154,9 +154,9 @@ func TestHelp(t *testing.T) {
 		require.Empty(t, p.stderr)
 		require.Contains(t, p.stdout, strings.TrimSpace("set3d "+command))
 	}
-	for _, command := range []string{"play", "load"} {
+	for _, command := range []string{"serve", "play", "load", "crash", "replay"} {
 		p := execute(t, command, "--help")
-		require.Contains(t, p.stdout, "Exit codes:")
+		require.Contains(t, p.stdout, "\nExit codes:")
 		require.Contains(t, p.stdout, "Examples:")
 	}
 	require.Contains(t, execute(t, "serve", "--help").stdout, "SET3D_TICK_RATE")
@@ -203,10 +203,10 @@ func TestServeOnATakenPort(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = l.Close() }()
 	p := execute(t, "serve", "--addr", l.Addr().String())
-	require.Equal(t, exitNoRoute, p.code)
+	require.Equal(t, exitNoPort, p.code)
 	require.Contains(t, p.stderr, "Is another server running? Choose another --addr")
 	p = execute(t, "serve", "--addr", "192.0.2.1:0") // an address for documentation: nobody's
-	require.Equal(t, exitNoRoute, p.code)
+	require.Equal(t, exitNoPort, p.code)
 	require.NotContains(t, p.stderr, "another server")
 }
 

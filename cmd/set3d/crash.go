@@ -119,6 +119,7 @@ func crash(cmd *cobra.Command, flags crashFlags) error {
 	}
 	if err := cr.run(cmd.Context()); err != nil {
 		if cmd.Context().Err() != nil {
+			cr.interrupted()
 			return exit(exitStopped, "interrupted")
 		}
 		return explain(err, c.URL())
@@ -139,6 +140,7 @@ type crasher struct {
 	mu       sync.Mutex
 	trigger  *trigger
 	kills    []time.Time
+	lastKill bool // one of the kills is that after the last matches
 	users    []*client.User
 	matches  []*crashMatch
 	over     bool // no more matches are begun
@@ -234,11 +236,10 @@ func (c *crasher) playOut(ctx context.Context, tables *sync.WaitGroup) error {
 		return ctx.Err()
 	case <-time.After(c.flags.resumeWithin + time.Second):
 	}
-	return c.restart(ctx)
-}
-
-func (c *crasher) restart(ctx context.Context) error {
 	c.kill()
+	c.mu.Lock()
+	c.lastKill = true
+	c.mu.Unlock()
 	return c.server.start(ctx)
 }
 
@@ -266,26 +267,6 @@ func (c *crasher) all() []*crashMatch {
 
 func (c *crasher) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(c.progress, format+"\n", args...)
-}
-
-// verdict says what was found.
-func (c *crasher) verdict() error {
-	for _, wrong := range c.wrong {
-		c.pen.printf("%s  %s\n", c.pen.bad.Render("WRONG"), wrong)
-	}
-	s := &c.finished
-	c.pen.printf("Killed %s. %s, %d of them of matches that were resumed, %d of matches that nobody came back to, %d whose start nobody was told.\n",
-		count(len(c.kills), "time"), count(s.results, "result"), s.resumed, s.abandoned, s.untold)
-	c.pen.printf("%s verified, with %s that players were told.\n", count(s.records, "record"), count(s.verdicts, "verdict"))
-	if c.flags.durability == "fast" {
-		c.pen.printf("Taken back: %s, %s, %s; told at most %v before a kill.\n", count(s.takenBack, "verdict"), count(s.lostEnds, "end"),
-			count(s.lostMatches, "start"), s.oldest.Round(time.Millisecond))
-	}
-	if n := len(c.wrong) + c.surplus; n > 0 {
-		return exit(exitWrong, "%s wrong; --seed %d makes the same choices again", count(n, "thing"), c.flags.seed)
-	}
-	c.pen.printf("%s\n", c.pen.good.Render("All well."))
-	return nil
 }
 
 // errGone says that a server ended by itself.

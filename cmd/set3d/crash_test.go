@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/hex"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,10 +34,30 @@ func TestCrash(t *testing.T) {
 			p := execute(t, "crash", "--rounds", "3", "--matches", "6", "--resume-within", "4s", "--seed", "7", "--durability", durability)
 			require.Equal(t, exitOK, p.code, p.stdout+p.stderr)
 			require.Contains(t, p.stdout, "Seed 7: 3 kills, 6 matches at once, durability "+durability)
-			require.Contains(t, p.stdout, "Killed 4 times.")
+			require.Contains(t, p.stdout, "Killed 3 times, and once more after the last matches.")
 			require.Contains(t, p.stdout, "All well.")
 		})
 	}
+}
+
+// What was seen until an interrupt is printed.
+func TestCrashIsInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var stdout, stderr lockedBuffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"crash", "--rounds", "1000", "--matches", "2", "--seed", "7"}, &stdout, &stderr)
+	}()
+	require.Eventually(t, func() bool { return strings.Contains(stderr.String(), "round 1 of 1000") }, time.Minute, 5*time.Millisecond)
+	interrupt()
+	require.Equal(t, exitStopped, <-ended)
+	require.Regexp(t, `\nKilled [1-9]\d* times?\. [1-9]\d* match(es)? so far, \d+ of them over\.\nInterrupted: .*--seed 7 `, stdout.String())
+	require.Equal(t, "Killed 1 time.", (&crasher{kills: make([]time.Time, 1)}).killCount())
+	require.Equal(t, "Killed 1 time, and once more after the last matches.", (&crasher{kills: make([]time.Time, 2), lastKill: true}).killCount())
 }
 
 func TestCrashUsage(t *testing.T) {

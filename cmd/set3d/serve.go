@@ -42,7 +42,7 @@ func newServeCommand() *cobra.Command {
 development and tests: its keys are public, its state is in memory or in one file. For players there is Nakama with the plugin.
 
 Settings of the match server, for --env:
-` + settingsHelp(),
+` + settingsHelp() + exitCodesHelp,
 		Example: `  set3d serve
   set3d serve --addr 127.0.0.1:0                         # a free port, which is printed
   set3d serve --addr 0.0.0.0:7350                        # for a phone on the same network
@@ -115,9 +115,9 @@ func serve(cmd *cobra.Command, flags serveFlags) error {
 	if err := server.Start(); err != nil {
 		_ = server.Shutdown(context.Background())
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return exit(exitNoRoute, "%w\nIs another server running? Choose another --addr, or port 0 for any free one.", err)
+			return exit(exitNoPort, "%w\nIs another server running? Choose another --addr, or port 0 for any free one.", err)
 		}
-		return exit(exitNoRoute, "%w\nChoose another --addr.", err)
+		return exit(exitNoPort, "%w\nChoose another --addr.", err)
 	}
 	newPen(cmd.OutOrStdout()).welcome(server.URL(), flags.serverKey)
 	<-cmd.Context().Done()

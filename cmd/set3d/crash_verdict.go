@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+func (c *crasher) listWrong() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, wrong := range c.wrong {
+		c.pen.printf("%s  %s\n", c.pen.bad.Render("WRONG"), wrong)
+	}
+}
+
+// killCount tells the rounds' kills from the one that is made when the last matches are over, to see that what was abandoned is too.
+func (c *crasher) killCount() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lastKill {
+		return fmt.Sprintf("Killed %s, and once more after the last matches.", count(len(c.kills)-1, "time"))
+	}
+	return fmt.Sprintf("Killed %s.", count(len(c.kills), "time"))
+}
+
+// interrupted says what was seen until then.
+func (c *crasher) interrupted() {
+	c.listWrong()
+	begun, over := c.progressed()
+	c.pen.printf("%s %s so far, %d of them over.\n", c.killCount(), count(begun, "match"), over)
+	c.pen.printf("%s\n", c.pen.bold.Render("Interrupted: what is left was not yet compared with what the players were told; --seed "+
+		fmt.Sprint(c.flags.seed)+" makes the same choices again."))
+}
+
+// verdict says what was found.
+func (c *crasher) verdict() error {
+	c.listWrong()
+	s := &c.finished
+	c.pen.printf("%s %s, %d of them of matches that were resumed, %d of matches that nobody came back to, %d whose start nobody was told.\n",
+		c.killCount(), count(s.results, "result"), s.resumed, s.abandoned, s.untold)
+	c.pen.printf("%s verified, with %s that players were told.\n", count(s.records, "record"), count(s.verdicts, "verdict"))
+	if c.flags.durability == "fast" {
+		c.pen.printf("Taken back: %s, %s, %s; told at most %v before a kill.\n", count(s.takenBack, "verdict"), count(s.lostEnds, "end"),
+			count(s.lostMatches, "start"), s.oldest.Round(time.Millisecond))
+	}
+	if n := len(c.wrong) + c.surplus; n > 0 {
+		return exit(exitWrong, "%s wrong; --seed %d makes the same choices again", count(n, "thing"), c.flags.seed)
+	}
+	c.pen.printf("%s\n", c.pen.good.Render("All well."))
+	return nil
+}
