@@ -10,6 +10,9 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
+// lookEvery is how often a tick looks at a quiet table for what no alarm is set for: idle players, and sessions that never arrived.
+const lookEvery = 2 * time.Second
+
 // handler is Nakama's view of a match: seven callbacks, all on the match's own goroutine but MatchInit. Each takes what
 // waits in the mailbox first, and none lets a panic out. The state that goes in and out is always the one table.
 type handler struct{ module *module }
@@ -77,6 +80,9 @@ func (h *handler) MatchLoop(_ context.Context, _ runtime.Logger, _ *sql.DB, _ ru
 	}
 	out = t
 	defer t.guard(atLoop)
+	if t.isQuiet(len(messages)) {
+		return t
+	}
 	t.enter(dispatcher)
 	t.box.tripStarted(atLoop)
 	if t.closing {
@@ -92,6 +98,7 @@ func (h *handler) MatchLoop(_ context.Context, _ runtime.Logger, _ *sql.DB, _ ru
 	t.releaseLate()
 	t.leave()
 	t.closeWhenDone()
+	t.quietUntil = t.now + lookEvery
 	return t
 }
 

@@ -43,7 +43,7 @@ func (t *table) weigh() {
 func (t *table) handOver(state archive.State, stored func()) {
 	t.kept = archive.Table{
 		ID: t.setup.TableID, MatchID: t.box.id, Incarnation: t.standing.incarnation, State: state,
-		Setup: t.setupJSON(), Preset: t.setup.rulesName(), Rules: t.rulesJSON, Ranked: t.setup.Ranked, Counts: t.counts(),
+		Setup: t.setupJSON, Preset: t.setup.rulesName(), Rules: t.rulesJSON, Ranked: t.setup.Ranked, Counts: t.counts(),
 		StartedUnixMs: t.startedUnixMs, SavedUnixMs: t.module.clock.wall().UnixMilli(),
 		Seats: t.archiveSeats(), Record: t.session.Record(),
 	}
@@ -51,14 +51,6 @@ func (t *table) handOver(state archive.State, stored func()) {
 	if t.box.isClosed() { // Nakama has stopped the match in the middle of this callback
 		t.module.archive.Suspend(t.kept.ID, t.kept.Incarnation)
 	}
-}
-
-// setupJSON is the setup as it will be read again, the rules as RPCs show them beside it. Neither changes.
-func (t *table) setupJSON() json.RawMessage {
-	if t.setupRaw == nil {
-		t.setupRaw, t.rulesJSON = mustJSON(t.setup), mustJSON(viewRules(t.setup.Rules))
-	}
-	return t.setupRaw
 }
 
 func mustJSON(v any) json.RawMessage {

@@ -230,6 +230,13 @@ func (b *mailbox) close() []mail {
 	return left
 }
 
+// isStirred reports whether something waits for the match's goroutine, or has happened beside it.
+func (b *mailbox) isStirred() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.queue) > 0 || b.poisoned || b.closed
+}
+
 func (b *mailbox) isClosed() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

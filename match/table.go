@@ -44,13 +44,14 @@ type table struct {
 	held          [domain.MaxPlayers]uint64 // by seat: id of the claim that the session holds
 	abort         *wire.Event               // what a panic tells the players
 	label         label
-	factsAt       factsAt       // of the facts that are published
-	alarmAt       time.Duration // when the alarm goes off; 0: it is not set
-	unkept        bool          // something has happened that a checkpoint must hold
-	weighed       int           // how many of the events in out have been looked at for that
-	setupRaw      json.RawMessage
-	rulesJSON     json.RawMessage
-	kept          archive.Table // what was handed over last
+	factsAt       factsAt         // of the facts that are published
+	alarmAt       time.Duration   // when the alarm goes off; 0: it is not set
+	quietUntil    time.Duration   // until then ticks have nothing to do unless something happens
+	unkept        bool            // something has happened that a checkpoint must hold
+	weighed       int             // how many of the events in out have been looked at for that
+	setupJSON     json.RawMessage // as it will be read again
+	rulesJSON     json.RawMessage // as RPCs show them
+	kept          archive.Table   // what was handed over last
 	outbox        outbox
 	encoder       encoder
 	receiver      receiver
@@ -104,10 +105,19 @@ func (t *table) leave() {
 	if t.closing {
 		return
 	}
+	t.quietUntil = 0 // the next tick looks at everything
 	t.advanceLobby()
 	t.flush()
 	t.agreeOnRematch()
 	t.setAlarm()
+}
+
+// isQuiet reports whether a tick has nothing to do: nothing waits, nothing is due, and what no alarm is set for was looked at a moment ago. Thousands
+// of tables at which everybody broods cost little more than their ticks.
+func (t *table) isQuiet(messages int) bool {
+	now := t.module.clock.now()
+	return t.standing.started && !t.ended && !t.draining && messages == 0 && t.module.config.fastLane && t.box.panicAt == "" &&
+		now < t.quietUntil && now < t.alarmAt && !t.outbox.isHolding() && !t.box.isStirred()
 }
 
 // matchMs is match time at a moment of the module's clock.
