@@ -26,7 +26,7 @@ func Settings() []Setting {
 	return append([]Setting{
 		onOff("SET3D_FAST_LANE", "on", "judge a claim when it arrives; off: at the next tick",
 			func(c *config, on bool) { c.fastLane = on }),
-		number("SET3D_TICK_RATE", "2, or 10 with SET3D_FAST_LANE=off", 1, 60, "ticks a second of a match: a safety net while the fast lane is on",
+		number("SET3D_TICK_RATE", "1, or 10 with SET3D_FAST_LANE=off", 1, 60, "ticks a second of a match: a safety net while the fast lane is on",
 			func(c *config, n int) { c.tickRate = n }),
 		number("SET3D_AFTER_END_MS", "60000", 0, 3_600_000, "how long a table stays open after its match has ended, in ms",
 			func(c *config, n int) { c.afterEnd = ms(int64(n)) }),
@@ -86,7 +86,7 @@ type config struct {
 
 // The tick rates when nobody asks for another one.
 const (
-	safetyTickRate = 2  // the timer makes deadlines exact, the tick only catches what went wrong
+	safetyTickRate = 1  // the timer makes deadlines exact, the tick only catches what went wrong
 	slowTickRate   = 10 // without the fast lane a claim waits for the tick
 )
 

@@ -12,12 +12,12 @@ func TestConfigDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config{
-		fastLane: true, tickRate: 2, afterEnd: time.Minute, emptyTable: time.Minute, maxTablesPerUser: 20,
+		fastLane: true, tickRate: 1, afterEnd: time.Minute, emptyTable: time.Minute, maxTablesPerUser: 20,
 		maxSpectators: 16, countdown: 3 * time.Second, idleWarning: 2 * time.Minute, idleForfeit: 30 * time.Second,
 		rate:         rate{perSecond: 20, burst: 10},
 		rpcPerMinute: 120, wrongCodesPerMinute: 10, reservation: 15 * time.Second,
 		archive: archiveConfig{
-			durability: durabilityFast, checkpoint: 500 * time.Millisecond, safeWait: 5 * time.Second, resumeWithin: time.Hour, recordDays: 90,
+			durability: durabilityFast, checkpoint: time.Second, safeWait: 5 * time.Second, resumeWithin: time.Hour, recordDays: 90,
 			backlog: 5_000,
 		},
 	}
@@ -30,7 +30,7 @@ func TestTickRateFollowsTheLane(t *testing.T) {
 	for _, c := range []struct {
 		lane, rate string
 		want       int
-	}{{"on", "", 2}, {"off", "", 10}, {"on", "7", 7}, {"off", "7", 7}} {
+	}{{"on", "", 1}, {"off", "", 10}, {"on", "7", 7}, {"off", "7", 7}} {
 		env := map[string]string{"SET3D_FAST_LANE": c.lane}
 		if c.rate != "" {
 			env["SET3D_TICK_RATE"] = c.rate
