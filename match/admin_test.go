@@ -217,6 +217,7 @@ func TestAdminEndWhileASetIsShown(t *testing.T) {
 	n.clock.mu.Unlock()
 	var answer adminEndResponse
 	n.mustAdmin("admin_end", `{"match_id":"`+g.m.id+`"}`, &answer)
+	g.m.settle()
 	last := only[*wire.Update](t, bob.news())
 	final := last[len(last)-1]
 	for slot, card := range final.Snapshot.Board {
@@ -232,7 +233,10 @@ func TestAdminEndWhileASetIsShown(t *testing.T) {
 	if err != nil || result.DurationMs < 700 || result.DurationMs != int64(final.Events[0].AtMs) {
 		t.Errorf("%v: the result lasts %d ms, the match ended at %d", err, result.DurationMs, final.Events[0].AtMs)
 	}
-	sum, err := domain.Summarize(g.m.table().session.Record())
+	g.m.callback.Lock()
+	record := g.m.table().session.Record()
+	g.m.callback.Unlock()
+	sum, err := domain.Summarize(record)
 	if err != nil || sum.DurationMs != result.DurationMs {
 		t.Errorf("%v: the record lasts %d ms, the result %d", err, sum.DurationMs, result.DurationMs)
 	}
