@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -374,6 +375,8 @@ func (tr *transcript) database() {
 
 // deletion deletes accounts as clients do, with hooks around it.
 func (tr *transcript) deletion() {
+	// A token of the second in which its user is deleted stays valid, an older one does not: all of it happens in one second.
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	stays, goes := tr.user("stays"), tr.user("goes")
 	witness := tr.user("witness")
 	for _, who := range []account{stays, goes} {
