@@ -222,6 +222,12 @@ func (c *client) awaitClosed() {
 	require.Error(c.t, err, "the socket should have been closed")
 }
 
+func (c *client) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err != nil
+}
+
 // ping proves that the session still processes messages, in order.
 func (c *client) ping() {
 	c.t.Helper()

@@ -67,6 +67,8 @@ func (s *Server) admit(c *session, status bool) {
 		s.tracker.track(c.ctx, c, stream{Mode: modeStatus, Subject: c.userID}, Presence{Username: c.username})
 	}
 	if s.cfg.SingleSocket {
-		go s.sessions.disconnectUser(c.userID, c.id, "single_socket", notificationSingleSocket)
+		// By the time that this runs there may be newer ones, and Nakama closes those too: two sockets that open at about
+		// the same time may close each other there. Here the newest always stays, for nobody could rely on the other.
+		go s.sessions.disconnectUser(c.userID, c, "single_socket", notificationSingleSocket)
 	}
 }

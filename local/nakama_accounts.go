@@ -222,7 +222,7 @@ func (n *nakama) UsersBanId(ctx context.Context, userIDs []string) error {
 	for _, raw := range ids {
 		id := uuid.FromStringOrNil(raw)
 		n.srv.tokens.voidUser(id)
-		n.srv.sessions.disconnectUser(id, uuid.Nil, "banned", notificationBanned)
+		n.srv.sessions.disconnectUser(id, nil, "banned", notificationBanned)
 	}
 	return nil
 }

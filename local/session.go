@@ -24,6 +24,7 @@ const pingBackoff = 20
 // session is one socket of one user. One goroutine reads and processes, another writes.
 type session struct {
 	srv                  *Server
+	nth                  uint64 // of all that were admitted, from 1
 	id, userID           uuid.UUID
 	username             string
 	vars                 map[string]string

@@ -9,8 +9,9 @@ import (
 
 // sessions are the connected sockets by session id.
 type sessions struct {
-	mu   sync.RWMutex
-	byID map[uuid.UUID]*session
+	mu       sync.RWMutex
+	byID     map[uuid.UUID]*session
+	admitted uint64 // how many there ever were
 }
 
 func newSessions() *sessions { return &sessions{byID: map[uuid.UUID]*session{}} }
@@ -24,6 +25,8 @@ func (r *sessions) get(id uuid.UUID) *session {
 func (r *sessions) add(s *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.admitted++
+	s.nth = r.admitted
 	r.byID[s.id] = s
 }
 
@@ -50,10 +53,10 @@ func (r *sessions) disconnect(id uuid.UUID, reason runtime.PresenceReason) {
 	}
 }
 
-// disconnectUser closes a user's sessions except one, telling them why with a notification.
-func (r *sessions) disconnectUser(user, except uuid.UUID, subject string, code int32) {
+// disconnectUser closes a user's sessions, or only those older than one, telling them why with a notification.
+func (r *sessions) disconnectUser(user uuid.UUID, than *session, subject string, code int32) {
 	for _, s := range r.all() {
-		if s.userID == user && s.id != except {
+		if s.userID == user && (than == nil || s.nth < than.nth) {
 			s.close("server-side session disconnect", runtime.PresenceReasonDisconnect, notificationEnvelope(subject, code))
 		}
 	}
