@@ -3,7 +3,7 @@ package local
 import (
 	"cmp"
 	"context"
-	"math"
+	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -90,22 +90,28 @@ func (s *store) blockFriends(ctx context.Context, from string, others []user) er
 }
 
 // listFriends returns a page of a user's friends by state, then id; a nil state means all states.
-func (s *store) listFriends(ctx context.Context, from string, limit int, state *int, cursor string, online func(string) bool) (out []*api.Friend, next string, err error) {
-	skip := 0
-	if cursor != "" {
-		if skip, _, err = pageOf("friends", cursor, limit, math.MaxInt); err != nil {
-			return nil, "", runtime.ErrFriendInvalidCursor
-		}
+func (s *store) listFriends(ctx context.Context, userID string, limit int, state *int, cursor string, online func(string) bool) (out []*api.Friend, next string, err error) {
+	from, err := decodeCursor[friendCursor](base64.URLEncoding, cursor)
+	if err != nil || (from != nil && state != nil && from.State != int64(*state)) { // another filter had that cursor
+		return nil, "", runtime.ErrFriendInvalidCursor
 	}
 	err = s.view(ctx, opFriends, func() error {
-		ids := s.friendIDsLocked(from, state)
-		ids = ids[min(skip, len(ids)):]
-		if len(ids) > limit {
-			ids, next = ids[:limit], pageCursor("friends", "next", skip+limit)
+		all := s.friendIDsLocked(userID, state)
+		begin := 0
+		if from != nil {
+			begin = int(min(max(from.Position, 0), int64(len(all))))
 		}
+		end := min(begin+limit, len(all))
+		if end < len(all) {
+			c := friendCursor{State: int64(s.friends[userID][all[end]].State), Position: int64(end)}
+			if next, err = encodeCursor(base64.URLEncoding, c); err != nil {
+				return err
+			}
+		}
+		ids := all[begin:end]
 		out = make([]*api.Friend, 0, len(ids))
 		for _, id := range ids {
-			e := s.friends[from][id]
+			e := s.friends[userID][id]
 			out = append(out, &api.Friend{
 				User: s.users[id].api(online(id)), State: wrapperspb.Int32(int32(e.State)),
 				UpdateTime: &timestamppb.Timestamp{Seconds: e.Updated}, Metadata: "{}",

@@ -27,7 +27,7 @@ func (s *Server) listFriends(c *call) (proto.Message, error) {
 	}
 	found, next, err := s.store.listFriends(c.Context(), c.who.userID.String(), limit, state, c.query.Get("cursor"), s.online)
 	if errors.Is(err, runtime.ErrFriendInvalidCursor) {
-		return nil, fail(codeInvalidArgument, err.Error())
+		return nil, fail(codeInvalidArgument, "Cursor is invalid.")
 	}
 	if err != nil {
 		return nil, fail(codeInternal, "Error while trying to list friends.")

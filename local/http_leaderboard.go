@@ -16,8 +16,6 @@ func boardError(err error, otherwise string) error {
 	switch {
 	case errors.Is(err, runtime.ErrLeaderboardNotFound):
 		return fail(codeNotFound, "Leaderboard not found.")
-	case errors.Is(err, errInvalidCursor):
-		return fail(codeInvalidArgument, "Cursor is invalid or expired.")
 	case err == nil || errors.As(err, &status):
 		return err
 	}
@@ -38,6 +36,9 @@ func (s *Server) listLeaderboard(c *call) (proto.Message, error) {
 		return nil, err
 	}
 	list, err := s.store.listRecords(c.Context(), c.PathValue("board"), owners, limit, c.query.Get("cursor"))
+	if errors.Is(err, errInvalidCursor) {
+		return nil, fail(codeInvalidArgument, "Cursor is invalid or expired.")
+	}
 	if err != nil {
 		return nil, boardError(err, "Error listing records from leaderboard.")
 	}

@@ -399,9 +399,9 @@ func TestMatchHistory(t *testing.T) {
 	}
 	wantRefused(t, p, []refusedCall{
 		{"match_history", `{"limit":0}`, "OUT_OF_RANGE"}, {"match_history", `{"limit":101}`, "OUT_OF_RANGE"}, {"match_history", `{"limit":"2"}`, "WRONG_TYPE"},
-		{"match_history", `{"cursor":"%%%"}`, "OUT_OF_RANGE"}, {"match_history", `{"cursor":7}`, "WRONG_TYPE"},
+		{"match_history", `{"cursor":"%%%"}`, "OUT_OF_RANGE"}, {"match_history", `{"cursor":"zz"}`, "OUT_OF_RANGE"}, {"match_history", `{"cursor":7}`, "WRONG_TYPE"},
 		{"match_history", `{"cursor":"` + strings.Repeat("x", 1_025) + `"}`, "OUT_OF_RANGE"}, {"match_history", `{"user_id":"` + other.user.ID + `"}`, "UNKNOWN_FIELD"},
-		{"export_my_data", `{"cursor":"%%%"}`, "OUT_OF_RANGE"},
+		{"export_my_data", `{"cursor":"%%%"}`, "OUT_OF_RANGE"}, {"export_my_data", `{"cursor":"zz"}`, "OUT_OF_RANGE"},
 	})
 }
 
