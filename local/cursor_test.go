@@ -186,6 +186,19 @@ func TestWhatAListingKnowsBetter(t *testing.T) {
 	}
 }
 
+// TestLeaderboardWithoutALimit: one record, none if owners are asked for alone.
+func TestLeaderboardWithoutALimit(t *testing.T) {
+	_, ann := paged(t)
+	next := ann.next("/v2/leaderboard/b?")
+	for query, want := range map[string]int{"": 1, "?owner_ids=" + ann.id: 0, "?owner_ids=" + ann.id + "&cursor=" + url.QueryEscape(next): 1} {
+		status, body := ann.do("GET", "/v2/leaderboard/b"+query, "")
+		require.Equal(t, 200, status, body)
+		var page struct{ Records []json.RawMessage }
+		require.NoError(t, json.Unmarshal([]byte(body), &page))
+		require.Len(t, page.Records, want, query)
+	}
+}
+
 func keys(objects []*api.StorageObject) string {
 	var out []string
 	for _, o := range objects {

@@ -27,15 +27,16 @@ func (s *Server) listLeaderboard(c *call) (proto.Message, error) {
 	if err != nil {
 		return nil, fail(codeInvalidArgument, "One or more owner IDs are invalid.")
 	}
-	dflt := 10
-	if len(owners) != 0 {
+	cursor := c.query.Get("cursor")
+	dflt := 1
+	if len(owners) != 0 && cursor == "" {
 		dflt = 0 // only the owners' records were asked for
 	}
 	limit, err := c.limitParam(dflt, 1000)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.store.listRecords(c.Context(), c.PathValue("board"), owners, limit, c.query.Get("cursor"))
+	list, err := s.store.listRecords(c.Context(), c.PathValue("board"), owners, limit, cursor)
 	if errors.Is(err, errInvalidCursor) {
 		return nil, fail(codeInvalidArgument, "Cursor is invalid or expired.")
 	}
