@@ -102,7 +102,7 @@ func (j *journal) close(all func() ([]byte, error)) error {
 // release lets others have the file.
 func (j *journal) release() {
 	if j.lock != nil {
-		_ = j.lock.Close() // nothing was written
+		unlockFile(j.lock)
 		j.lock = nil
 	}
 }

@@ -25,3 +25,10 @@ func lockFile(path string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// unlockFile gives the file back at once. To close it would not do: a process that is just being started holds all that
+// its parent has open, until it runs its own program.
+func unlockFile(f *os.File) {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // if it fails, closing is all that can be done
+	_ = f.Close()                                   // nothing was written
+}

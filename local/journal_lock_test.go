@@ -4,6 +4,7 @@ package local
 
 import (
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,4 +21,15 @@ func TestDatabaseIsOpenOnce(t *testing.T) {
 	s.write(t, "k", `{}`)
 	require.NoError(t, s.Close())
 	require.Equal(t, "k{}", open(t, file).values(t))
+}
+
+// TestDatabaseIsFreeOnceClosed also while a process is being started, which has a copy of the lock for a moment.
+func TestDatabaseIsFreeOnceClosed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	s := open(t, file)
+	child, err := syscall.Dup(int(s.journal.lock.Fd()))
+	require.NoError(t, err)
+	defer func() { _ = syscall.Close(child) }()
+	require.NoError(t, s.Close())
+	require.NoError(t, open(t, file).Close())
 }
