@@ -131,61 +131,6 @@ func TestDatabaseOutlivesItsProcess(t *testing.T) {
 	require.Equal(t, 1, strings.Count(string(raw), "\n"), "a start leaves a snapshot alone")
 }
 
-// TestDatabaseOfAnOldFile: the file was once a snapshot alone, indented and without a line's end.
-func TestDatabaseOfAnOldFile(t *testing.T) {
-	s := open(t, write(t, []byte(`{
- "Users": [
-  {"ID": "8a6a1cc4-0b1c-4f0f-8b6a-111111111111", "Username": "ann", "Devices": ["device-of-ann"]}
- ],
- "Objects": [
-  {"Collection": "c", "Key": "k", "User": "00000000-0000-0000-0000-000000000000", "Value": "{\"n\": 1}", "Version": "v"}
- ],
- "Boards": null,
- "Friends": {}
-}`)))
-	s.write(t, "l", `{}`)
-	s = left(t, s.journal.path)
-	require.Equal(t, `k{"n": 1},l{}`, s.values(t))
-	u, created, err := s.authenticateDevice(context.Background(), "device-of-ann", "", true)
-	require.NoError(t, err)
-	require.False(t, created)
-	require.Equal(t, "ann", u.Username)
-}
-
-// TestDatabaseCutOff: a file may end anywhere in its last change, which is then lost alone; any other damage is found.
-func TestDatabaseCutOff(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "state.json")
-	s := open(t, file)
-	for i := range 3 {
-		s.write(t, fmt.Sprint(i), `{}`)
-	}
-	raw, err := os.ReadFile(file)
-	require.NoError(t, err)
-	lines := strings.SplitAfter(string(raw), "\n")
-	require.Len(t, lines, 5, "a snapshot, three changes and the end")
-	last := len(raw) - len(lines[3])
-	for cut := last; cut < len(raw); cut++ {
-		s := open(t, write(t, raw[:cut]))
-		require.Equal(t, "0{},1{}", s.values(t), "cut at %d", cut)
-		s.write(t, "z", `{}`)
-		require.Equal(t, "0{},1{},z{}", left(t, s.journal.path).values(t))
-	}
-	for i := range raw[:last] {
-		damaged := append([]byte(nil), raw...)
-		damaged[i] ^= 1
-		if i > 0 && i < len(lines[0])-2 {
-			continue // a snapshot has no checksum, it must be JSON
-		}
-		other := write(t, damaged)
-		_, err := OpenDatabase(other)
-		require.ErrorContains(t, err, "the state file "+other+" is damaged at byte ", "byte %d", i)
-	}
-	damaged := append([]byte(nil), raw...)
-	damaged[last-3] ^= 1
-	_, err = OpenDatabase(write(t, damaged))
-	require.ErrorContains(t, err, fmt.Sprintf("damaged at byte %d: a line whose checksum is wrong", last-len(lines[2])))
-}
-
 // TestDatabaseThatCannotWrite: an operation whose change is not in the file fails and changes nothing.
 func TestDatabaseThatCannotWrite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.json")

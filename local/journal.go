@@ -9,9 +9,9 @@ import (
 	"os"
 )
 
-// journal is a database's file: a snapshot as one JSON value, then a line for every change since, which is the
-// change's CRC-32 in hexadecimal, a blank and its JSON. A change is handed to the system in one write before it is
-// answered. That outlives the process; nothing is synced, so the machine may lose the last moments when it dies.
+// journal is a database's file: a line for a snapshot, then one for every change since. A line is the CRC-32 of its
+// JSON in hexadecimal, a blank and the JSON. A change is handed to the system in one write before it is answered. That
+// outlives the process; nothing is synced, so the machine may lose the last moments when it dies.
 type journal struct {
 	path string
 	lock *os.File // nil if there is none
@@ -35,7 +35,7 @@ func (j *journal) append(c *change) error {
 	if err != nil {
 		return fmt.Errorf("saving a change: %w", err)
 	}
-	line := fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(text), text)
+	line := checked(text)
 	if _, err := j.file.Write(line); err != nil {
 		err = fmt.Errorf("the state file %s cannot be written: %w", j.path, cause(err))
 		if cut := j.file.Truncate(j.size); cut != nil { // a later change must not follow half a line
@@ -65,9 +65,9 @@ func (j *journal) compact(all func() ([]byte, error)) error {
 	if err != nil {
 		return fmt.Errorf("saving the state file: %w", err)
 	}
-	text = append(text, '\n')
+	line := checked(text)
 	next := j.path + ".new" // left behind by a killed process, it is overwritten by the next one
-	if err := os.WriteFile(next, text, 0o600); err != nil {
+	if err := os.WriteFile(next, line, 0o600); err != nil {
 		_ = os.Remove(next) // best effort: the error is already reported
 		return fmt.Errorf("the state file %s cannot be written: %w", j.path, cause(err))
 	}
@@ -81,7 +81,7 @@ func (j *journal) compact(all func() ([]byte, error)) error {
 		j.file = file // nil if there is none
 		return fmt.Errorf("saving the state file: %w", err)
 	}
-	j.file, j.size, j.late = file, int64(len(text)), nil
+	j.file, j.size, j.late = file, int64(len(line)), nil
 	j.most = 2*j.size + spare
 	return nil
 }
@@ -116,6 +116,9 @@ func cause(err error) error {
 	return err
 }
 
+// remedy is what is said of a damaged file. The host does not mend it: what was lost is nothing that it could know.
+const remedy = "put back a copy from before the damage, or move the file away to begin with an empty one"
+
 // load reads the file, if there is one. Half a line at its end is what a killed process had not answered yet.
 func (d *Database) load(path string) error {
 	raw, err := os.ReadFile(path)
@@ -125,41 +128,62 @@ func (d *Database) load(path string) error {
 	if err != nil {
 		return fmt.Errorf("reading the state file: %w", err)
 	}
-	damaged := func(at int, why error) error {
-		return fmt.Errorf("the state file %s is damaged at byte %d: %w", path, at, why)
+	rest, err := d.loadSnapshot(raw)
+	for err == nil {
+		line, after, whole := bytes.Cut(rest, []byte("\n"))
+		if !whole {
+			return nil
+		}
+		c := &change{}
+		if err = parseLine(line, c); err == nil {
+			d.applyLocked(c)
+			rest = after
+		}
 	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
+	return fmt.Errorf("the state file %s is damaged at byte %d: %w; %s", path, len(raw)-len(rest), err, remedy)
+}
+
+// loadSnapshot reads what a file begins with and returns what follows, or if there is an error, where it is.
+func (d *Database) loadSnapshot(raw []byte) (rest []byte, err error) {
 	var all snapshot
-	if err := decoder.Decode(&all); err != nil {
+	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+		rest, err = parseUnchecked(raw, &all)
+	} else {
+		var line []byte
+		line, rest, _ = bytes.Cut(raw, []byte("\n"))
+		if err = parseLine(line, &all); err != nil {
+			rest, err = raw, fmt.Errorf("%w (if it was changed on purpose, take its checksum away, up to the first brace)", err)
+		}
+	}
+	if err == nil {
+		d.restore(all)
+	}
+	return rest, err
+}
+
+// parseUnchecked reads a snapshot without a checksum, which earlier versions wrote, on one line or several.
+func parseUnchecked(raw []byte, all *snapshot) (rest []byte, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if err := decoder.Decode(all); err != nil {
 		at := len(raw)
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
 			at = int(syntax.Offset)
 		}
-		return damaged(at, err)
+		return raw[at:], err
 	}
-	d.restore(all)
-	at := int(decoder.InputOffset())
-	for rest := bytes.TrimPrefix(raw[at:], []byte("\n")); ; {
-		at = len(raw) - len(rest)
-		line, after, whole := bytes.Cut(rest, []byte("\n"))
-		if !whole {
-			return nil
-		}
-		c, err := parseLine(line)
-		if err != nil {
-			return damaged(at, err)
-		}
-		d.applyLocked(c)
-		rest = after
-	}
+	return bytes.TrimPrefix(raw[decoder.InputOffset():], []byte("\n")), nil
 }
 
-func parseLine(line []byte) (*change, error) {
+// checked makes a line of JSON.
+func checked(text []byte) []byte {
+	return fmt.Appendf(make([]byte, 0, len(text)+10), "%08x %s\n", crc32.ChecksumIEEE(text), text)
+}
+
+func parseLine(line []byte, into any) error {
 	sum, text, ok := bytes.Cut(line, []byte(" "))
 	if !ok || string(sum) != fmt.Sprintf("%08x", crc32.ChecksumIEEE(text)) {
-		return nil, errors.New("a line whose checksum is wrong")
+		return errors.New("a line whose checksum is wrong")
 	}
-	c := &change{}
-	return c, json.Unmarshal(text, c)
+	return json.Unmarshal(text, into)
 }
