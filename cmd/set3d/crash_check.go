@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -104,12 +103,8 @@ func (c *crasher) tookBack(which *int, life int, at time.Time) {
 
 // checkMatch compares a result with its record, and both with what was told.
 func (c *crasher) checkMatch(ctx context.Context, m *crashMatch, result *client.Result) error {
-	raw, err := c.client.RPC(ctx, m.users[0], "get_record", fmt.Sprintf(`{"result_id":%q}`, result.ResultID))
+	saved, err := c.client.GetRecord(ctx, m.users[0], result.ResultID)
 	if err != nil {
-		return fmt.Errorf("the record of %s: %w", result.ResultID, err)
-	}
-	var saved savedRecord
-	if err := json.Unmarshal([]byte(raw), &saved); err != nil {
 		return fmt.Errorf("the record of %s: %w", result.ResultID, err)
 	}
 	m.mu.Lock()

@@ -3,11 +3,13 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
+	"set3d/client"
 	"set3d/domain"
 	wire "set3d/proto/set3d/v1"
 )
@@ -35,7 +37,7 @@ func shown(value any) any {
 }
 
 // result compares all of a result that follows from the record.
-func (c *comparison) result(saved savedRecord, sum domain.Summary) {
+func (c *comparison) result(saved client.GotRecord, sum domain.Summary) {
 	r := saved.Result
 	digest := sha256.Sum256(saved.Record)
 	c.same("record_sha256", strings.ToLower(r.RecordSHA256), hex.EncodeToString(digest[:]))
@@ -73,7 +75,7 @@ var endReasons = func() (names [domain.EndIdle + 1]string) {
 
 // end compares how the match ended. Three ends are not the rules': a match can fail, the operator can end it, and one that a restart interrupted
 // is abandoned when nobody comes back to it. Nobody wins then.
-func (c *comparison) end(r *matchResult, sum domain.Summary) {
+func (c *comparison) end(r *client.Result, sum domain.Summary) {
 	reason, winners := "no end", []int{}
 	switch {
 	case r.Reason == failed, !sum.HasEnded && (r.Reason == stopped || r.Reason == endReasons[domain.EndAbandoned]):
@@ -87,7 +89,9 @@ func (c *comparison) end(r *matchResult, sum domain.Summary) {
 	c.same("winners", says, winners)
 }
 
-func (c *comparison) rules(says map[string]any, r domain.Rules) {
+func (c *comparison) rules(text json.RawMessage, r domain.Rules) {
+	var says map[string]any
+	_ = json.Unmarshal(text, &says) // what cannot be read says nothing, and each rule differs
 	number := func(name string, value int64) {
 		said, ok := says[name].(float64)
 		if !ok {
@@ -114,7 +118,7 @@ func (c *comparison) rules(says map[string]any, r domain.Rules) {
 	number("drop_hold_ms", r.DropHoldMs)
 }
 
-func (c *comparison) deck(r *matchResult, sum domain.Summary) {
+func (c *comparison) deck(r *client.Result, sum domain.Summary) {
 	key := ""
 	if sum.Committed {
 		secret := sum.Setup.Deck.Key()
@@ -125,7 +129,7 @@ func (c *comparison) deck(r *matchResult, sum domain.Summary) {
 	c.same("seed", r.Seed, sum.Setup.Deck.Seed())
 }
 
-func (c *comparison) player(field string, seat int, says playerResult, sum domain.Summary) {
+func (c *comparison) player(field string, seat int, says client.PlayerResult, sum domain.Summary) {
 	gives, bot := sum.Seats[seat], ""
 	if level := sum.Setup.Bots[seat].Level; level != 0 {
 		bot = level.String()

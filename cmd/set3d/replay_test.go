@@ -244,6 +244,18 @@ func TestReplayFindsAChangedResult(t *testing.T) {
 	}
 }
 
+// Rules that are no rules agree with none of the record's.
+func TestReplayOfAResultWithoutRules(t *testing.T) {
+	for _, rules := range []any{nil, "classic", []int{12}, map[string]any{}} {
+		answer := answerOf(t, replayedMatch(t, domain.KeySource([32]byte{7})))
+		answer["result"].(map[string]any)["rules"] = rules
+		got := execute(t, "replay", writeAnswer(t, answer))
+		require.Equal(t, exitWrong, got.code, "%v: %s", rules, got.stderr)
+		require.Contains(t, got.stdout, "WRONG  rules.initial_board_size: the result says <nil>, the record gives 12", rules)
+		require.Contains(t, got.stderr, "12 differences", rules)
+	}
+}
+
 // change sets what is at the path.
 func change(in any, path []string, value any) {
 	for ; len(path) > 1; path = path[1:] {
@@ -272,7 +284,7 @@ func TestReplayOfAMatchWithoutAnEnd(t *testing.T) {
 		{"OPERATOR", nil, ""}, {"OPERATOR", []int{0}, "winners: the result says [0], the record gives []"},
 	} {
 		var c comparison
-		c.end(&matchResult{Reason: test.reason, Winners: test.winners}, sum)
+		c.end(&client.Result{Reason: test.reason, Winners: test.winners}, sum)
 		require.Equal(t, 2, c.compared)
 		if test.want == "" {
 			require.Empty(t, c.differences)

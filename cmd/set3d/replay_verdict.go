@@ -32,7 +32,7 @@ func verify(p *pen, saved savedRecord) error {
 		c.differences = append(c.differences, fmt.Sprintf("commitment: %v was shown, the record gives %v", saved.seen, shown(gives)))
 	}
 	if saved.Result != nil {
-		c.result(saved, sum)
+		c.result(saved.GotRecord, sum)
 	}
 	return t.verdicts(c)
 }
