@@ -15,6 +15,7 @@ import (
 // nth kill and the next one.
 type ledger struct {
 	mu           sync.Mutex
+	madeIn       int       // life
 	began        time.Time // when the start was first told
 	beganIn      int       // life
 	commitment   []byte
@@ -95,11 +96,15 @@ func (s *crashSeat) Received(frame client.Frame) {
 // lateFrame is how long after a kill a frame may be read that was sent before it.
 const lateFrame = 5 * time.Second
 
-// lifeOf is the life in which a frame was sent: that in which its connection joined, unless the answer to the join was late too. It needs
-// the lock, as all that follows.
+// lifeOf is the life in which a frame was sent: that in which its connection joined, unless the answer to the join was late too. Then it may be the
+// first frame of its life, if that is the one in which the match was made. It needs the lock, as all that follows.
 func (m *crashMatch) lifeOf(incarnation uint32, joinedIn int, at time.Time, kills []time.Time) int {
 	for life, killed := range kills[:joinedIn] {
-		if told, ok := m.incarnations[life]; ok && told == incarnation && at.Sub(killed) < lateFrame {
+		told, ok := m.incarnations[life]
+		if !ok {
+			ok = life == m.madeIn // with incarnation 0
+		}
+		if ok && told == incarnation && at.Sub(killed) < lateFrame {
 			return life
 		}
 	}

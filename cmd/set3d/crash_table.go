@@ -92,7 +92,7 @@ func (c *crasher) open(ctx context.Context, request client.CreateMatch, random *
 		}
 		return nil
 	}
-	m.made = made
+	m.made, m.madeIn = made, c.life() // if the server was killed before it answered, the table is gone, and nobody is told anything
 	for range m.users {
 		m.seats = append(m.seats, &crashSeat{match: m, verifier: client.NewVerifier(client.VerifierConfig{}), stop: func() {}})
 	}
