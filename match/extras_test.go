@@ -154,14 +154,14 @@ func TestNobodyIsIdleAlone(t *testing.T) {
 		}
 	}
 	g.players[1].claim(g.m, 1, notSet)
-	g.pass(time.Second)
+	g.pass(2 * lookEvery)
 	one[*wire.Notice](t, g.players[0].news())
 	g.pass(10 * time.Minute)
 	if g.m.table().ended {
 		t.Fatal("forfeited although bob did nothing either")
 	}
 	g.players[1].claim(g.m, 2, notSet)
-	g.pass(time.Second)
+	g.pass(2 * lookEvery)
 	if !g.m.table().ended {
 		t.Fatal("never forfeited")
 	}

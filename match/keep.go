@@ -2,17 +2,22 @@ package match
 
 import (
 	"encoding/json"
+	"time"
 
 	"set3d/domain"
 	"set3d/match/archive"
 	wire "set3d/proto/set3d/v1"
 )
 
+// keepWrongWithin is how long a wrong claim that costs nothing may wait for a checkpoint. Nobody misses it, and most claims are such.
+const keepWrongWithin = 5 * time.Second
+
 // keep hands the table's newest state to the archive, if something has happened that must not get lost. Under durabilitySafe what is said from
 // now on waits until it is stored.
 func (t *table) keep() {
 	t.weigh()
-	if !t.unkept {
+	safe := t.module.config.archive.durability == durabilitySafe
+	if !t.unkept || t.now < t.keepAt && !safe {
 		return
 	}
 	t.unkept = false
@@ -20,7 +25,7 @@ func (t *table) keep() {
 	if _, over := t.session.Ended(); over {
 		state = archive.Ended
 	}
-	if t.module.config.archive.durability != durabilitySafe {
+	if !safe {
 		t.handOver(state, nil)
 		return
 	}
@@ -28,24 +33,41 @@ func (t *table) keep() {
 	t.handOver(state, func() { t.box.tell(func(t *table) { t.confirm(number) }) })
 }
 
-// weigh looks whether something has happened that must not get lost.
+// weigh looks whether something has happened that must not get lost, and how soon it has to be stored.
 func (t *table) weigh() {
 	for _, e := range t.out.Events[t.weighed:] {
-		switch e.Event.(type) {
-		case domain.MatchStarted, domain.SetClaimed, domain.PlayerForfeited, domain.MatchEnded:
-			t.unkept = true
+		switch e := e.Event.(type) {
+		case domain.SetClaimed:
+			if e.Valid() {
+				t.keepBy(t.now)
+			} else {
+				t.keepBy(t.now + keepWrongWithin)
+			}
+		case domain.MatchStarted, domain.PenaltyApplied, domain.PlayerForfeited, domain.MatchEnded:
+			t.keepBy(t.now)
 		}
 	}
 	t.weighed = len(t.out.Events)
 }
 
+// keepBy wants a checkpoint at that time, or before.
+func (t *table) keepBy(at time.Duration) {
+	if !t.unkept || at < t.keepAt {
+		t.unkept, t.keepAt = true, at
+	}
+}
+
 // handOver gives the archive the table as it stands.
 func (t *table) handOver(state archive.State, stored func()) {
 	t.kept = archive.Table{
-		ID: t.setup.TableID, MatchID: t.box.id, Incarnation: t.standing.incarnation, State: state,
-		Setup: t.setupJSON, Preset: t.setup.rulesName(), Rules: t.rulesJSON, Ranked: t.setup.Ranked, Counts: t.counts(),
-		StartedUnixMs: t.startedUnixMs, SavedUnixMs: t.module.clock.wall().UnixMilli(),
-		Seats: t.archiveSeats(), Record: t.session.Record(),
+		Progress: archive.Progress{
+			ID: t.setup.TableID, MatchID: t.box.id, Incarnation: t.standing.incarnation, State: state,
+			SavedUnixMs: t.module.clock.wall().UnixMilli(), Record: t.session.Record(),
+		},
+		Terms: archive.Terms{
+			Setup: t.setupJSON, Preset: t.setup.rulesName(), Rules: t.rulesJSON, Ranked: t.setup.Ranked, Counts: t.counts(),
+			StartedUnixMs: t.startedUnixMs, Seats: t.archiveSeats(),
+		},
 	}
 	t.module.archive.Put(t.kept, stored)
 	if t.box.isClosed() { // Nakama has stopped the match in the middle of this callback

@@ -89,25 +89,30 @@ func TestBacklog(t *testing.T) {
 	}
 }
 
-// Every judged claim is followed by a checkpoint that has it, and nothing else needs one.
+// What counts is followed by a checkpoint that has it, a wrong claim that costs nothing by a later one, and nothing else needs one.
 func TestWhatIsKept(t *testing.T) {
 	g := newGame(t, deckRequest(`,"rules":{"invalid_anim_ms":0}`), "ann", "bob")
 	ann := g.players[0]
-	handed := func() int { return len(g.m.table().kept.Record) }
-	before := handed()
+	kept := func() bool { return string(g.m.table().kept.Record) == string(g.m.table().session.Record()) }
+	before := len(g.m.table().kept.Record)
 	ann.send(g.m, wire.OpCode_OP_CODE_PING, &wire.Ping{})
 	ann.claim(g.m, 1, "2222 2221 2220") // not on the board
 	g.m.leave(g.players[1])
 	g.players[1].join(g.m)
 	g.m.loop()
-	if handed() != before {
+	if len(g.m.table().kept.Record) != before {
 		t.Fatal("a checkpoint without a reason")
 	}
-	for i, claim := range []string{notSet, setSA} {
-		ann.claim(g.m, uint64(2+i), claim)
-		if string(g.m.table().kept.Record) != string(g.m.table().session.Record()) {
-			t.Fatalf("no checkpoint after %s", claim)
-		}
+	ann.claim(g.m, 2, notSet)
+	if g.pass(keepWrongWithin - 2*time.Second); len(g.m.table().kept.Record) != before {
+		t.Fatal("a wrong claim that costs nothing is stored at once")
+	}
+	g.pass(3 * time.Second)
+	if before == len(g.m.table().kept.Record) {
+		t.Fatal("a wrong claim is not stored")
+	}
+	if ann.claim(g.m, 3, setSA); !kept() {
+		t.Fatal("no checkpoint after a Set")
 	}
 	g.n.waitStored()
 	stored, err := g.n.module.archive.Find(g.m.table().setup.TableID)
@@ -117,6 +122,21 @@ func TestWhatIsKept(t *testing.T) {
 	var setup tableSetup
 	if err := json.Unmarshal(stored.Setup, &setup); err != nil || setup != g.m.table().setup {
 		t.Fatalf("setup %+v, %v", setup, err)
+	}
+}
+
+// A wrong claim that costs something is stored at once, and any claim whose verdict waits for that.
+func TestWrongClaimIsKept(t *testing.T) {
+	for name, g := range map[string]*game{
+		"a point": newGame(t, deckRequest(`,"rules":{"penalty_mode":"point"}`), "ann", "bob"),
+		"time":    newGame(t, deckRequest(`,"rules":{"penalty_mode":"time","penalty_time_ms":100,"time_limit_ms":60000}`), "ann", "bob"),
+		"safe":    startGame(newFake(t, "SET3D_DURABILITY=safe"), deckRequest(""), "ann", "bob"),
+	} {
+		g.n.waitStored()
+		g.players[0].claim(g.m, 1, notSet)
+		if string(g.m.table().kept.Record) != string(g.m.table().session.Record()) {
+			t.Errorf("%s: no checkpoint", name)
+		}
 	}
 }
 

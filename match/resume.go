@@ -43,7 +43,7 @@ func (t *table) resume(interrupted string) error {
 	if _, over := session.Ended(); over {
 		t.ended, t.endedAt = true, t.now
 	}
-	t.unkept = true
+	t.keepBy(t.now)
 	t.box.publish(t.standing)
 	return nil
 }

@@ -48,6 +48,7 @@ type table struct {
 	alarmAt       time.Duration   // when the alarm goes off; 0: it is not set
 	quietUntil    time.Duration   // until then ticks have nothing to do unless something happens
 	unkept        bool            // something has happened that a checkpoint must hold
+	keepAt        time.Duration   // when that is due; meaningless while there is nothing
 	weighed       int             // how many of the events in out have been looked at for that
 	setupJSON     json.RawMessage // as it will be read again
 	rulesJSON     json.RawMessage // as RPCs show them
@@ -105,7 +106,6 @@ func (t *table) leave() {
 	if t.closing {
 		return
 	}
-	t.quietUntil = 0 // the next tick looks at everything
 	t.advanceLobby()
 	t.flush()
 	t.agreeOnRematch()
@@ -117,7 +117,7 @@ func (t *table) leave() {
 func (t *table) isQuiet(messages int) bool {
 	now := t.module.clock.now()
 	return t.standing.started && !t.ended && !t.draining && messages == 0 && t.module.config.fastLane && t.box.panicAt == "" &&
-		now < t.quietUntil && now < t.alarmAt && !t.outbox.isHolding() && !t.box.isStirred()
+		now < t.quietUntil && now < t.alarmAt && (!t.unkept || now < t.keepAt) && !t.outbox.isHolding() && !t.box.isStirred()
 }
 
 // matchMs is match time at a moment of the module's clock.

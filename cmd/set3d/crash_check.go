@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"set3d/client"
+	"set3d/domain"
 	wire "set3d/proto/set3d/v1"
 )
 
 const (
 	// writeSlack is what a checkpoint's write may take when it is not waited for.
-	writeSlack  = time.Second
+	writeSlack = time.Second
+	// wrongSlack is how much later a wrong claim that costs nothing is stored, and the tick that does it.
+	wrongSlack  = 6 * time.Second
 	resultsPoll = 100 * time.Millisecond
 )
 
@@ -92,7 +95,20 @@ func (c *crasher) noResult(m *crashMatch) {
 
 // mayLose reports whether what was told then may be taken back by the kill that ended that life.
 func (c *crasher) mayLose(life int, at time.Time) bool {
-	return c.flags.durability == "fast" && life < len(c.kills) && c.kills[life].Sub(at) <= c.flags.checkpoint+writeSlack
+	return c.mayLoseWithin(c.flags.checkpoint+writeSlack, life, at)
+}
+
+func (c *crasher) mayLoseWithin(most time.Duration, life int, at time.Time) bool {
+	return c.flags.durability == "fast" && life < len(c.kills) && c.kills[life].Sub(at) <= most
+}
+
+// mayLoseVerdict is mayLose for the verdict of a claim.
+func (c *crasher) mayLoseVerdict(key toldKey, told toldVerdict, rules domain.Rules) bool {
+	most := c.flags.checkpoint + writeSlack
+	if !told.valid && rules.PenaltyMode == domain.PenaltyNone {
+		most += wrongSlack
+	}
+	return c.mayLoseWithin(most, key.life, told.at)
 }
 
 // tookBack counts something that was told and is lost, as it may be.
@@ -147,7 +163,7 @@ func (c *crasher) checkVerdicts(m *crashMatch, story *story) {
 		if there && story.verdicts[i] == (storyVerdict{told.cards, told.valid}) {
 			continue
 		}
-		if !c.mayLose(key.life, told.at) {
+		if !c.mayLoseVerdict(key, told, story.sum.Setup.Rules) {
 			c.fail("table %s, preset %s: the verdict of claim %x of seat %d, valid %v, was told %v before a kill and is not in the record", m.made.TableID,
 				m.made.Preset, key.id, key.seat, told.valid, c.beforeKill(key.life, told.at))
 			continue
@@ -175,7 +191,7 @@ func (c *crasher) checkStandings(m *crashMatch, story *story) {
 		}
 		same := func(scores []uint32) bool { return slices.Equal(scores, told.scores) }
 		matches := there && slices.ContainsFunc(story.scores[from:until], same)
-		if !matches && !c.mayLose(told.life, told.at) && !c.mayLose(told.after.life, m.verdicts[told.after].at) {
+		if !matches && !c.mayLose(told.life, told.at) && !c.mayLoseVerdict(told.after, m.verdicts[told.after], story.sum.Setup.Rules) {
 			c.fail("table %s, preset %s: the scores %v were told %v before a kill, after claim %x; the record has %v", m.made.TableID,
 				m.made.Preset, told.scores,
 				c.beforeKill(told.life, told.at), told.after.id, story.scores)

@@ -140,6 +140,22 @@ func TestCrashFindsWhatIsLost(t *testing.T) {
 		require.Equal(t, 1, c.finished.takenBack)
 		require.Equal(t, 10*time.Millisecond, c.finished.oldest)
 	})
+	t.Run("a wrong claim of a fast server", func(t *testing.T) {
+		for _, one := range []struct {
+			mode   domain.PenaltyMode
+			before time.Duration
+			fine   bool
+		}{{domain.PenaltyNone, 5 * time.Second, true}, {domain.PenaltyNone, 10 * time.Second, false}, {domain.PenaltyPoint, 5 * time.Second, false}} {
+			c, m, story := whole(t)
+			c.flags.durability = "fast"
+			story.sum.Setup.Rules.PenaltyMode = one.mode
+			key := m.order[1]
+			m.verdicts[key] = toldVerdict{at: c.kills[0].Add(-one.before), cards: m.verdicts[key].cards}
+			drop(story, 1)
+			c.checkVerdicts(m, story)
+			require.Equal(t, one.fine, len(c.wrong) == 0, "%v: %v", one, c.wrong)
+		}
+	})
 	t.Run("an old verdict of a fast server", func(t *testing.T) {
 		c, m, story := whole(t)
 		c.flags.durability = "fast"
@@ -212,6 +228,11 @@ func TestCrashKnowsLateFrames(t *testing.T) {
 	require.Equal(t, 0, m.lifeOf(3, 1, killed.Add(time.Second), []time.Time{killed}), "the answer to the join was late too")
 	require.Equal(t, 1, m.lifeOf(3, 1, killed.Add(time.Minute), []time.Time{killed}))
 	require.Equal(t, 1, m.lifeOf(4, 1, killed.Add(time.Second), []time.Time{killed}))
+	m = &crashMatch{ledger: newLedger()}
+	require.Equal(t, 0, m.lifeOf(0, 1, killed.Add(time.Second), []time.Time{killed}), "and nobody had been told anything before")
+	require.Equal(t, 1, m.lifeOf(1, 1, killed.Add(time.Second), []time.Time{killed}))
+	m.madeIn = 1
+	require.Equal(t, 1, m.lifeOf(0, 1, killed.Add(time.Second), []time.Time{killed}))
 }
 
 // The statistics that a history makes: bots' matches do not count, and who plays alone wins nothing.

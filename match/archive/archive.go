@@ -22,6 +22,7 @@ import (
 // the account.
 const (
 	tablesCollection  = "set3d_tables"  // system, by table id: checkpoints
+	termsCollection   = "set3d_terms"   // system, by table id: what is the same in all of them
 	resultsCollection = "set3d_results" // system, by table id, which is the result's id too: a table plays one match
 	recordsCollection = "set3d_records" // system, by day and table id, so that the oldest come first
 	reportsCollection = "set3d_reports" // system, by the record's key

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/heroiclabs/nakama-common/api"
 	"github.com/heroiclabs/nakama-common/runtime"
 )
 
@@ -41,10 +42,14 @@ func (a *Archive) tryCheckpoints(works []work) error {
 	var writes []*runtime.StorageWrite
 	at := make([]int, len(works))
 	for i := range works {
+		w := &works[i]
 		at[i] = len(writes)
-		writes = append(writes, a.checkpointWrite(&works[i]))
-		if !works[i].hasSeats {
-			seats, err := a.seatWrites(&works[i])
+		writes = append(writes, a.progressWrite(checkpoint{checkpointFormat, a.owner(), w.serial, w.table}, w.version))
+		if w.newTerms {
+			writes = append(writes, termsWrite(&w.table))
+		}
+		if !w.hasSeats {
+			seats, err := a.seatWrites(w)
 			if err != nil {
 				return err
 			}
@@ -64,12 +69,16 @@ func (a *Archive) tryCheckpoints(works []work) error {
 	return nil
 }
 
-func (a *Archive) checkpointWrite(w *work) *runtime.StorageWrite {
-	return a.tableWrite(checkpoint{Format: checkpointFormat, Owner: a.owner(), Serial: w.serial, Table: w.table}, w.version)
+func (a *Archive) progressWrite(c checkpoint, version string) *runtime.StorageWrite {
+	return &runtime.StorageWrite{
+		Collection: tablesCollection, Key: c.Table.ID, Version: version,
+		Value: encode(stored[Progress]{c.Format, c.Owner, c.Serial, c.Table.Progress}),
+	}
 }
 
-func (a *Archive) tableWrite(c checkpoint, version string) *runtime.StorageWrite {
-	return &runtime.StorageWrite{Collection: tablesCollection, Key: c.Table.ID, Value: encode(c), Version: version}
+// termsWrite goes into the same transaction as a write of the progress, whose version guards both.
+func termsWrite(t *Table) *runtime.StorageWrite {
+	return &runtime.StorageWrite{Collection: termsCollection, Key: t.ID, Value: encode(t.Terms)}
 }
 
 func (a *Archive) owner() owner { return owner{Node: a.config.Node, Boot: a.boot} }
@@ -146,21 +155,40 @@ func (a *Archive) reconcile(w work) {
 func (a *Archive) readCheckpoint(tableID string) (*checkpoint, string, error) {
 	ctx, cancel := callContext()
 	defer cancel()
-	objects, err := a.nk().StorageRead(ctx, []*runtime.StorageRead{{Collection: tablesCollection, Key: tableID}})
-	if err != nil || len(objects) == 0 {
+	objects, err := a.nk().StorageRead(ctx, []*runtime.StorageRead{
+		{Collection: tablesCollection, Key: tableID}, {Collection: termsCollection, Key: tableID},
+	})
+	if err != nil {
 		return nil, "", err
 	}
-	c, err := decodeCheckpoint(objects[0].Value)
-	return c, objects[0].Version, err
+	var progress, terms *api.StorageObject
+	for _, o := range objects {
+		if o.Collection == termsCollection {
+			terms = o
+		} else {
+			progress = o
+		}
+	}
+	if progress == nil {
+		return nil, "", nil
+	}
+	c, err := decodeCheckpoint(progress.Value)
+	if err == nil && terms != nil {
+		if err = json.Unmarshal([]byte(terms.Value), &c.Table.Terms); err != nil {
+			err = fmt.Errorf("unreadable terms: %w", err)
+		}
+	}
+	return c, progress.Version, err
 }
 
+// decodeCheckpoint reads a table's progress. Terms are in it only if an earlier version has written it.
 func decodeCheckpoint(value string) (*checkpoint, error) {
 	var c checkpoint
 	if err := json.Unmarshal([]byte(value), &c); err != nil {
 		return nil, fmt.Errorf("unreadable checkpoint: %w", err)
 	}
-	if c.Format != checkpointFormat {
-		return nil, fmt.Errorf("checkpoint of format %d, this version reads %d", c.Format, checkpointFormat)
+	if c.Format < 1 || c.Format > checkpointFormat {
+		return nil, fmt.Errorf("checkpoint of format %d, this version reads 1 to %d", c.Format, checkpointFormat)
 	}
 	return &c, nil
 }

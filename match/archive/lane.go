@@ -99,11 +99,12 @@ func (a *Archive) work(l lane) {
 // work is what a worker is to store of an entry. It is a copy: the entry may change meanwhile.
 type work struct {
 	*entry
-	table   Table
-	handed  uint64
-	serial  uint64
-	version string
-	tried   int // how often in vain
+	table    Table
+	newTerms bool // other ones are stored, or none
+	handed   uint64
+	serial   uint64
+	version  string
+	tried    int // how often in vain
 }
 
 // take gives a worker what is due, the longest due first. Without anything the worker is to end.
@@ -131,7 +132,10 @@ func (a *Archive) take(l lane) []work {
 	for i, e := range due {
 		e.busy, e.begun = true, e.handed
 		e.serial++
-		works[i] = work{entry: e, table: e.latest, handed: e.handed, serial: e.serial, version: e.version, tried: e.failures}
+		works[i] = work{
+			entry: e, table: e.latest, newTerms: e.terms == nil || !e.terms.equal(&e.latest.Terms),
+			handed: e.handed, serial: e.serial, version: e.version, tried: e.failures,
+		}
 	}
 	return works
 }

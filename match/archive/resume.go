@@ -111,7 +111,7 @@ func (a *Archive) endClaim(tableID string) {
 
 // adopt makes this process the owner of a checkpoint, if nobody has touched it since it was read. What is over is settled.
 func (a *Archive) adopt(c *checkpoint, version string, state State) (*Table, error) {
-	c.Owner = a.owner()
+	c.Format, c.Owner = checkpointFormat, a.owner()
 	c.Serial++
 	if !c.Table.State.over() {
 		c.Table.Incarnation++
@@ -121,7 +121,7 @@ func (a *Archive) adopt(c *checkpoint, version string, state State) (*Table, err
 	}
 	ctx, cancel := callContext()
 	defer cancel()
-	acks, err := a.nk().StorageWrite(ctx, []*runtime.StorageWrite{a.tableWrite(*c, version)})
+	acks, err := a.nk().StorageWrite(ctx, []*runtime.StorageWrite{a.progressWrite(*c, version), termsWrite(&c.Table)})
 	if isConflict(err) {
 		return nil, &ElsewhereError{}
 	}
@@ -130,7 +130,8 @@ func (a *Archive) adopt(c *checkpoint, version string, state State) (*Table, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	e := &entry{id: c.Table.ID, latest: c.Table, serial: c.Serial, version: acks[0].Version, hasSeats: true}
+	terms := c.Table.Terms
+	e := &entry{id: c.Table.ID, latest: c.Table, serial: c.Serial, version: acks[0].Version, terms: &terms, hasSeats: true}
 	a.entries[e.id] = e
 	if state.over() {
 		a.putLocked(e, c.Table)

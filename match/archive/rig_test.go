@@ -275,8 +275,10 @@ func (c *cluster) newGame(id string) *game {
 	}
 	now := time.Now().UnixMilli()
 	g.table = archive.Table{
-		ID: id, MatchID: "match-of-" + id, State: archive.Running, Preset: "standard", Ranked: true, Counts: true,
-		Setup: json.RawMessage(`{"a":1}`), Rules: json.RawMessage(`{"timed":false}`), StartedUnixMs: now,
+		Progress: archive.Progress{ID: id, MatchID: "match-of-" + id, State: archive.Running},
+		Terms: archive.Terms{
+			Setup: json.RawMessage(`{"a":1}`), Preset: "standard", Rules: json.RawMessage(`{"timed":false}`), Ranked: true, Counts: true, StartedUnixMs: now,
+		},
 	}
 	for i, userID := range c.users {
 		g.table.Seats = append(g.table.Seats, archive.Seat{UserID: userID, Name: c.names[i]})
@@ -405,8 +407,8 @@ func (c *cluster) wantSettled(results ...string) {
 	if got := c.stored("set3d_results", ""); fmt.Sprint(got) != fmt.Sprint(sorted(results)) {
 		c.t.Fatalf("results %v, want %v", got, results)
 	}
-	if tables, seats := c.stored("set3d_tables", ""), c.stored("set3d_seats", ""); len(tables)+len(seats) != 0 {
-		c.t.Fatalf("left behind: tables %v, seats %v", tables, seats)
+	if tables, terms, seats := c.stored("set3d_tables", ""), c.stored("set3d_terms", ""), c.stored("set3d_seats", ""); len(tables)+len(terms)+len(seats) != 0 {
+		c.t.Fatalf("left behind: tables %v, terms %v, seats %v", tables, terms, seats)
 	}
 	if records := c.stored("set3d_records", ""); len(records) != len(results) {
 		c.t.Fatalf("records %v", records)

@@ -127,7 +127,7 @@ func (a *Archive) forgetLeavers(w *work) error {
 
 // clear forgets a settled table.
 func (a *Archive) clear(tableID string, users map[string]string) error {
-	deletes := []*runtime.StorageDelete{{Collection: tablesCollection, Key: tableID}}
+	deletes := []*runtime.StorageDelete{{Collection: tablesCollection, Key: tableID}, {Collection: termsCollection, Key: tableID}}
 	for userID := range users {
 		deletes = append(deletes, &runtime.StorageDelete{Collection: seatsCollection, Key: tableID, UserID: userID})
 	}

@@ -102,8 +102,11 @@ func (a *Archive) commit(w *work, s *settlement) error {
 		r.rate(s.stats)
 	}
 	done := *t
-	done.State, done.Record, done.Setup, done.Rules = settled, nil, nil, nil
-	writes := []*runtime.StorageWrite{a.tableWrite(checkpoint{Format: checkpointFormat, Owner: a.owner(), Serial: w.serial, Table: done}, w.version)}
+	done.State, done.Record = settled, nil
+	writes := []*runtime.StorageWrite{a.progressWrite(checkpoint{checkpointFormat, a.owner(), w.serial, done}, w.version)}
+	if w.newTerms { // who sat there
+		writes = append(writes, termsWrite(&done))
+	}
 	for i := range r.Players {
 		p := &r.Players[i]
 		switch {
@@ -149,6 +152,7 @@ type storedRecord struct {
 // renewVersion finds the version that the table's checkpoint has, or that the table is not ours.
 func (a *Archive) renewVersion(w *work) error {
 	stored, version, err := a.readCheckpoint(w.table.ID)
+	w.newTerms = true // they may be gone with the old version
 	switch {
 	case err != nil:
 		return err

@@ -53,7 +53,10 @@ func (a *Archive) sweepTable(o object) error {
 			}
 			state = Abandoned
 		}
-		_, err = a.adopt(c, o.version, state)
+		if c, _, err = a.readCheckpoint(o.key); c == nil || err != nil {
+			return err
+		}
+		_, err = a.adopt(c, o.version, state) // as it was listed: what has changed since is somebody else's
 	}
 	var elsewhere *ElsewhereError
 	if errors.As(err, &elsewhere) {

@@ -37,7 +37,7 @@ func TestWaitersAreBounded(t *testing.T) {
 		return len(e.waiting), e.failures
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; {
-		a.Put(Table{ID: "T", State: Running, Seats: []Seat{{UserID: "u"}}}, func() {})
+		a.Put(Table{Progress: Progress{ID: "T", State: Running}, Terms: Terms{Seats: []Seat{{UserID: "u"}}}}, func() {})
 		n, failures := most()
 		if n > 2 {
 			t.Fatalf("%d wait for one table", n)
@@ -54,7 +54,7 @@ func TestWaitersAreBounded(t *testing.T) {
 // At shutdown nothing waits longer for its next attempt than there is time for.
 func TestNoPatienceAtShutdown(t *testing.T) {
 	a := New(Config{Nakama: goneDatabase{}, Logger: noLog{}})
-	a.Put(Table{ID: "T", State: Running}, nil)
+	a.Put(Table{Progress: Progress{ID: "T", State: Running}}, nil)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := a.entries["T"]

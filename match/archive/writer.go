@@ -28,6 +28,7 @@ type entry struct {
 	stored   uint64 // the newest of these that is stored
 	serial   uint64 // of the newest write that was tried
 	version  string // of the checkpoint in storage; "*": there is none
+	terms    *Terms // that are stored; nil: none
 	hasSeats bool   // its players' way back is stored
 	busy     bool   // a worker has it
 	lost     bool   // another process has the table: nothing more is taken until the match here has stopped
@@ -87,7 +88,7 @@ func (a *Archive) putLocked(e *entry, t Table) {
 func (a *Archive) dateLocked(e *entry, now time.Time) {
 	e.due = now
 	if every := a.config.Every; every > 0 && !a.draining && e.latest.State == Running {
-		e.due = a.start.Add((now.Sub(a.start) + every).Truncate(max(every/8, time.Millisecond)))
+		e.due = a.start.Add((now.Sub(a.start) + every).Truncate(max(every/2, time.Millisecond)))
 	}
 }
 
@@ -124,6 +125,10 @@ func (a *Archive) finish(w work, version string, err error) {
 	}
 	e.failures, e.lastErr = 0, nil
 	e.version, e.stored, e.hasSeats = version, w.handed, true
+	if w.newTerms {
+		terms := w.table.Terms // alone: the record would stay in memory with it
+		e.terms = &terms
+	}
 	if e.isDirty() {
 		e.since = now
 		a.dateLocked(e, now)
@@ -159,12 +164,12 @@ func (a *Archive) gatherLocked(e *entry) {
 	}
 }
 
-// retry lets an entry be tried again soon, with the version that it really has.
+// retry lets an entry be tried again soon, with the version that it really has. Its terms may be gone with the one that it had.
 func (a *Archive) retry(w work, version string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := w.entry
-	e.version, e.busy, e.due = version, false, time.Now().Add(rand.N(firstBackoff))
+	e.version, e.terms, e.busy, e.due = version, nil, false, time.Now().Add(rand.N(firstBackoff))
 	a.scheduleLocked(e)
 }
 
