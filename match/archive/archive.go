@@ -71,6 +71,7 @@ type Archive struct {
 	timer    *time.Timer
 	wakeAt   time.Time // when the timer goes off; zero: it is not set
 	workers  [lanes]int
+	failures int // in a row, of whatever
 	draining bool
 	idle     chan struct{} // closed when the queue becomes empty; nil: nobody waits
 	stats    Counters

@@ -273,6 +273,32 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// The first that is stored after an outage shows that it is over: what had failed waits no longer. What fails alone goes on waiting.
+func TestAfterAnOutage(t *testing.T) {
+	c := newCluster(t, 2)
+	p := c.process("n")
+	p.link.dieAt(1, false)
+	for i := range 5 {
+		p.Put(c.newGame(fmt.Sprintf("R%d", i)).claim(0).end().state(archive.Ended), nil)
+		p.Put(c.newGame(fmt.Sprintf("T%d", i)).claim(0).state(archive.Running), nil)
+	}
+	eventually(t, func() bool { return p.Counters().Failures >= 10 })
+	p.PutOff()
+	p.link.set(nil, nil)
+	p.Put(c.newGame("first").claim(0).state(archive.Running), nil)
+	p.waitStored()
+
+	p.link.set(func(call call) error { return unless(!about("poison")(call)) }, nil)
+	p.Put(c.newGame("poison").claim(0).state(archive.Running), nil)
+	eventually(t, func() bool { return p.Queue(1)[0].Failures == 2 })
+	p.PutOff()
+	p.Put(c.newGame("fine").claim(0).state(archive.Running), nil)
+	eventually(t, func() bool { return p.Counters().Waiting == 1 })
+	if !p.IsPutOff("poison") {
+		t.Fatal("what fails alone is tried with every success of others")
+	}
+}
+
 // With the database gone, what waits is one entry for each table, whatever happens at it.
 func TestQueueIsBounded(t *testing.T) {
 	c := newCluster(t, 2)

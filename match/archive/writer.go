@@ -124,6 +124,7 @@ func (a *Archive) finish(w work, version string, err error) {
 		return
 	}
 	e.failures, e.lastErr = 0, nil
+	a.recoveredLocked(now)
 	e.version, e.stored, e.hasSeats = version, w.handed, true
 	if w.newTerms {
 		terms := w.table.Terms // alone: the record would stay in memory with it
@@ -144,6 +145,7 @@ func (a *Archive) failedLocked(e *entry, err error, now time.Time) {
 	e.failures++
 	e.lastErr = err
 	a.stats.Failures++
+	a.failures++
 	e.begun = e.stored // no worker has anything
 	a.gatherLocked(e)
 	longest := longBackoff
@@ -154,6 +156,22 @@ func (a *Archive) failedLocked(e *entry, err error, now time.Time) {
 	e.due = now.Add(backoff/2 + rand.N(backoff))
 	if e.failures == shownErrors {
 		a.config.Logger.Warn("table %s: cannot be stored, tried %d times: %v", e.id, e.failures, err)
+	}
+}
+
+// recoveredLocked lets everything that has failed be tried at once when the database answers again: what has failed often waits long. One table that can
+// never be stored, among others that can, is not an outage.
+func (a *Archive) recoveredLocked(now time.Time) {
+	outage := a.failures >= shownErrors
+	a.failures = 0
+	if !outage {
+		return
+	}
+	for _, e := range a.entries {
+		if e.failures > 0 && e.due.After(now) {
+			e.due = now
+			a.scheduleLocked(e)
+		}
 	}
 }
 
@@ -178,6 +196,7 @@ func (a *Archive) separate(works []work, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.stats.Failures++
+	a.failures++
 	now := time.Now()
 	for _, w := range works {
 		e := w.entry
