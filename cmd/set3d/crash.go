@@ -42,7 +42,8 @@ func newCrashCommand() *cobra.Command {
 end of a match, while results are written, while players come back), starts it again, and lets the players come back; some never do. At the
 end it asks for every result, record, history and statistic, and compares them with what the players were told:
 
-  - no verdict and no score that was told is missing; with --durability fast only what was told less than --checkpoint before a kill may be
+  - no verdict and no score that was told is missing; with --durability fast only what was told less than --checkpoint before a kill may be,
+    and wrong claims that cost nothing and were told less than six seconds before that
   - every match that began has one result, also those to which nobody came back
   - every record verifies itself and agrees with its result, and its deck is the one that was committed to
   - the statistics of every player are the sum of the history
