@@ -68,7 +68,7 @@ func TestAdminIsTheOperators(t *testing.T) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if count != 8 || n.hello("").Draining || n.hello("").MinClientVersion != "" {
+	if count != 9 || n.hello("").Draining || n.hello("").MinClientVersion != "" {
 		t.Errorf("%d RPCs", count)
 	}
 }

@@ -29,7 +29,8 @@ func archiveSettings() []Setting {
 			"fast: a verdict is told at once, and a crash can take back the last SET3D_CHECKPOINT_MS; safe: it is told when it is stored",
 			func(c *config, i int) { c.archive.durability = durability(i) }),
 		number("SET3D_CHECKPOINT_MS", "1000", 10, 60_000,
-			"how long a checkpoint waits so that many are written at once, in ms: what a crash can take back at most, besides the write and wrong claims that cost nothing; not used when safe",
+			"how long a checkpoint waits so that many are written at once, in ms: what a crash can take back at most, besides the write "+
+				"and wrong claims that cost nothing; not used when safe",
 			func(c *config, n int) { c.archive.checkpoint = ms(int64(n)) }),
 		number("SET3D_SAFE_WAIT_MS", "5000", 100, 60_000,
 			"when safe, how long a verdict waits for a database that does not answer before it is told all the same, in ms",

@@ -26,7 +26,7 @@ func (m *module) rpcs() map[string]rpcFunc {
 		"get_result":   m.getResult, "get_record": m.getRecord, "match_history": m.matchHistory, "player_stats": m.playerStats,
 		"report_player": m.reportPlayer, "delete_my_data": m.deleteMyData, "export_my_data": m.exportMyData,
 		"admin_list": operatorsOnly(m.adminList), "admin_inspect": operatorsOnly(m.adminInspect), "admin_end": operatorsOnly(m.adminEnd),
-		"admin_drain": operatorsOnly(m.adminDrain), "admin_queue": operatorsOnly(m.adminQueue),
+		"admin_drain": operatorsOnly(m.adminDrain), "admin_queue": operatorsOnly(m.adminQueue), "admin_interrupted": operatorsOnly(m.adminInterrupted),
 		"admin_repair_leaderboards": operatorsOnly(m.adminRepair), "admin_announce": operatorsOnly(m.adminAnnounce),
 		"admin_settings": operatorsOnly(m.adminSettings),
 	}

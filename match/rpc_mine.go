@@ -55,22 +55,38 @@ func (m *module) myMatches(ctx context.Context, r *request) (any, error) {
 	return answer, nil
 }
 
-// viewInterrupted is a table that a restart has interrupted: there is no match to join until somebody resumes it.
+// viewInterrupted is a user's table that a restart has interrupted: there is no match to join until somebody resumes it.
 func viewInterrupted(t *archive.Table, userID string) (mineView, bool) {
 	seat, sits := t.SeatOf(userID)
-	session, err := domain.Replay(t.Record, &domain.Output{})
-	var setup tableSetup
-	if err != nil || !sits || json.Unmarshal(t.Setup, &setup) != nil {
+	w, err := readWaiting(t)
+	if err != nil || !sits {
 		return mineView{}, false
 	}
-	me := session.Snapshot().ByPlayer[seat]
-	return mineView{
-		tableView: tableView{
-			TableID: t.ID, Phase: phaseInterrupted, Private: setup.Private, Ranked: setup.Ranked, StartMode: setup.startName(),
-			Preset: setup.rulesName(), Rules: viewRules(setup.Rules), Seats: len(t.Seats), Taken: len(t.Seats),
-		},
-		Code: setup.Code, Seat: &seat, Score: me.Score,
-	}, !me.Forfeited
+	me := w.players[seat]
+	return mineView{tableView: w.view, Code: w.setup.Code, Seat: &seat, Score: me.Score}, !me.Forfeited
+}
+
+// waiting is what a checkpoint says of a match that nobody plays.
+type waiting struct {
+	setup   tableSetup
+	view    tableView
+	players [domain.MaxPlayers]domain.PlayerSnapshot
+}
+
+func readWaiting(t *archive.Table) (w waiting, err error) {
+	session, err := domain.Replay(t.Record, &domain.Output{})
+	if err != nil {
+		return w, err
+	}
+	if err := json.Unmarshal(t.Setup, &w.setup); err != nil {
+		return w, err
+	}
+	w.players = session.Snapshot().ByPlayer
+	w.view = tableView{
+		TableID: t.ID, Phase: phaseInterrupted, Private: w.setup.Private, Ranked: w.setup.Ranked, StartMode: w.setup.startName(),
+		Preset: w.setup.rulesName(), Rules: viewRules(w.setup.Rules), Seats: len(t.Seats), Taken: len(t.Seats),
+	}
+	return w, nil
 }
 
 func (m *module) viewMine(b *mailbox, userID string) (mineView, bool) {

@@ -136,15 +136,18 @@ func readCursor(r *request) (string, error) {
 
 func (m *module) historyPage(userID string, limit int, cursor string) (historyResponse, error) {
 	results, next, err := m.archive.History(userID, limit, cursor)
-	if err != nil && cursor != "" && archive.IsBadCursor(err) {
-		return historyResponse{}, reject(wire.Reason_REASON_OUT_OF_RANGE, args{
-			"field": "cursor", "value": shorten(cursor), "allowed": "the cursor of an earlier answer",
-		})
-	}
 	if err != nil {
-		return historyResponse{}, m.storageFailed(err)
+		return historyResponse{}, m.pageFailed(err, cursor)
 	}
 	return historyResponse{Results: append([]*archive.Result{}, results...), Cursor: next}, nil // never null
+}
+
+// pageFailed is why there is no page of a list behind a cursor.
+func (m *module) pageFailed(err error, cursor string) error {
+	if cursor != "" && archive.IsBadCursor(err) {
+		return reject(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "cursor", "value": shorten(cursor), "allowed": "the cursor of an earlier answer"})
+	}
+	return m.storageFailed(err)
 }
 
 type statsResponse struct {

@@ -188,6 +188,9 @@ func TestOperatorLooksAfterTheArchive(t *testing.T) {
 	if queue["checkpoints"] == nil || queue["stuck"].(float64) != 0 {
 		t.Errorf("the queue %v", queue)
 	}
+	if waiting := operate(t, on, "admin_interrupted", `{}`); waiting["tables"] == nil || waiting["cursor"] == nil {
+		t.Errorf("interrupted matches: %v", waiting)
+	}
 	runs := operate(t, on, "admin_repair_leaderboards", `{"start":false}`)["runs"].(float64)
 	operate(t, on, "admin_repair_leaderboards", `{}`)
 	stop := time.Now().Add(patience)
