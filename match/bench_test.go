@@ -1,6 +1,7 @@
 package match
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -111,6 +112,34 @@ func (l *claimLine) claim(id uint64) {
 	}
 	l.g.m.core.MatchSignal(l.g.m.ctx, n.logger, nil, n, l.dispatcher, 1, l.g.m.state, "")
 	l.g.m.table().box.ringing = true
+}
+
+// BenchmarkClaimCold is the same at many tables in turn, with so many KiB read between two claims: on a server a table's memory, and the code, are no
+// longer in the caches when its next claim comes. cold-ns is the claim alone.
+func BenchmarkClaimCold(b *testing.B) {
+	lines := make([]*claimLine, 250)
+	for i := range lines {
+		lines[i] = newClaimLine(b, &countingDispatcher{})
+	}
+	junk := make([]byte, 64<<20)
+	at := 0
+	id := uint64(0)
+	for _, kib := range []int{0, 1 << 10, 32 << 10} {
+		b.Run(strconv.Itoa(kib), func(b *testing.B) {
+			total := time.Duration(0)
+			for i := range b.N {
+				for range kib << 10 / 64 {
+					junk[at]++
+					at = (at + 64) % len(junk)
+				}
+				id++
+				began := time.Now()
+				lines[i%len(lines)].claim(id)
+				total += time.Since(began)
+			}
+			b.ReportMetric(float64(total.Nanoseconds())/float64(b.N), "cold-ns")
+		})
+	}
 }
 
 func BenchmarkSnapshotEncode(b *testing.B) {
