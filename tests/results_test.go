@@ -173,7 +173,7 @@ func TestResultsAreTheServersOwn(t *testing.T) {
 			t.Errorf("%s is answered %d %s", write[0], status, body)
 		}
 	}
-	for _, read := range []string{"set3d_stats/" + p.user.ID, "set3d_history/" + p.user.ID, "set3d_results", "set3d_records", "set3d_tables"} {
+	for _, read := range []string{"set3d_stats/" + p.user.ID, "set3d_history/" + p.user.ID, "set3d_results", "set3d_records", "set3d_tables", "set3d_terms"} {
 		if status, body := ask(t, on, http.MethodGet, "/v2/storage/"+read+"?limit=10", "", bearer(p.user)); status == http.StatusOK && strings.Contains(body, "collection") {
 			t.Errorf("%s is shown: %s", read, body)
 		}

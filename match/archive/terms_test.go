@@ -108,3 +108,26 @@ func TestDeletedTermsAreWrittenAnew(t *testing.T) {
 		})
 	}
 }
+
+// What is stored is the module's alone: clients, which can ask Nakama for objects, neither read nor write it.
+func TestStoredForTheModuleOnly(t *testing.T) {
+	c := newCluster(t, 2)
+	p := c.process("n")
+	p.Put(c.newGame("T").claim(0).state(archive.Running), nil)
+	p.Put(c.newGame("E").claim(0).end().state(archive.Ended), nil)
+	p.waitStored()
+	for collection, owner := range map[string]string{
+		"set3d_tables": "", "set3d_terms": "", "set3d_results": "", "set3d_records": "",
+		"set3d_seats": c.users[0], "set3d_stats": c.users[0], "set3d_history": c.users[0],
+	} {
+		objects, _, err := c.nk.StorageList(context.Background(), "", owner, collection, 10, "")
+		if err != nil || len(objects) != 1 {
+			t.Errorf("%s: %d objects, %v", collection, len(objects), err)
+		}
+		for _, o := range objects {
+			if o.PermissionRead != 0 || o.PermissionWrite != 0 {
+				t.Errorf("%s: permissions %d, %d", collection, o.PermissionRead, o.PermissionWrite)
+			}
+		}
+	}
+}
