@@ -9,8 +9,9 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
-// keepWrongWithin is how long a wrong claim that costs nothing may wait for a checkpoint. Nobody misses it, and most claims are such.
-const keepWrongWithin = 5 * time.Second
+// KeepWrongWithin is how long a wrong claim that costs nothing may wait for a checkpoint, and then for a tick, unless its verdict waits for that
+// too (SET3D_DURABILITY=safe). Nobody misses it, and most claims are such.
+const KeepWrongWithin = 5 * time.Second
 
 // keep hands the table's newest state to the archive, if something has happened that must not get lost. Under durabilitySafe what is said from
 // now on waits until it is stored.
@@ -41,7 +42,7 @@ func (t *table) weigh() {
 			if e.Valid() {
 				t.keepBy(t.now)
 			} else {
-				t.keepBy(t.now + keepWrongWithin)
+				t.keepBy(t.now + KeepWrongWithin)
 			}
 		case domain.MatchStarted, domain.PenaltyApplied, domain.PlayerForfeited, domain.MatchEnded:
 			t.keepBy(t.now)

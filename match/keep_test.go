@@ -104,7 +104,7 @@ func TestWhatIsKept(t *testing.T) {
 		t.Fatal("a checkpoint without a reason")
 	}
 	ann.claim(g.m, 2, notSet)
-	if g.pass(keepWrongWithin - 2*time.Second); len(g.m.table().kept.Record) != before {
+	if g.pass(KeepWrongWithin - 2*time.Second); len(g.m.table().kept.Record) != before {
 		t.Fatal("a wrong claim that costs nothing is stored at once")
 	}
 	g.pass(3 * time.Second)

@@ -9,6 +9,7 @@ import (
 
 	"set3d/client"
 	"set3d/domain"
+	"set3d/match"
 	wire "set3d/proto/set3d/v1"
 )
 
@@ -16,7 +17,7 @@ const (
 	// writeSlack is what a checkpoint's write may take when it is not waited for.
 	writeSlack = time.Second
 	// wrongSlack is how much later a wrong claim that costs nothing is stored, and the tick that does it.
-	wrongSlack  = 6 * time.Second
+	wrongSlack  = match.KeepWrongWithin + time.Second
 	resultsPoll = 100 * time.Millisecond
 )
 
