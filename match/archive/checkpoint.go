@@ -44,7 +44,7 @@ func (a *Archive) tryCheckpoints(works []work) error {
 	for i := range works {
 		w := &works[i]
 		at[i] = len(writes)
-		writes = append(writes, a.progressWrite(checkpoint{checkpointFormat, a.owner(), w.serial, w.table}, w.version))
+		writes = append(writes, a.progressWrite(&w.table, w.serial, w.version))
 		if w.newTerms {
 			writes = append(writes, termsWrite(&w.table))
 		}
@@ -69,10 +69,10 @@ func (a *Archive) tryCheckpoints(works []work) error {
 	return nil
 }
 
-func (a *Archive) progressWrite(c checkpoint, version string) *runtime.StorageWrite {
+func (a *Archive) progressWrite(t *Table, serial uint64, version string) *runtime.StorageWrite {
 	return &runtime.StorageWrite{
-		Collection: tablesCollection, Key: c.Table.ID, Version: version,
-		Value: encode(stored[Progress]{c.Format, c.Owner, c.Serial, c.Table.Progress}),
+		Collection: tablesCollection, Key: t.ID, Version: version,
+		Value: encode(stored[Progress]{checkpointFormat, a.owner(), serial, t.Progress}),
 	}
 }
 

@@ -111,7 +111,6 @@ func (a *Archive) endClaim(tableID string) {
 
 // adopt makes this process the owner of a checkpoint, if nobody has touched it since it was read. What is over is settled.
 func (a *Archive) adopt(c *checkpoint, version string, state State) (*Table, error) {
-	c.Format, c.Owner = checkpointFormat, a.owner()
 	c.Serial++
 	if !c.Table.State.over() {
 		c.Table.Incarnation++
@@ -121,7 +120,7 @@ func (a *Archive) adopt(c *checkpoint, version string, state State) (*Table, err
 	}
 	ctx, cancel := callContext()
 	defer cancel()
-	acks, err := a.nk().StorageWrite(ctx, []*runtime.StorageWrite{a.progressWrite(*c, version), termsWrite(&c.Table)})
+	acks, err := a.nk().StorageWrite(ctx, []*runtime.StorageWrite{a.progressWrite(&c.Table, c.Serial, version), termsWrite(&c.Table)})
 	if isConflict(err) {
 		return nil, &ElsewhereError{}
 	}

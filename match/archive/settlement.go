@@ -103,7 +103,7 @@ func (a *Archive) commit(w *work, s *settlement) error {
 	}
 	done := *t
 	done.State, done.Record = settled, nil
-	writes := []*runtime.StorageWrite{a.progressWrite(checkpoint{checkpointFormat, a.owner(), w.serial, done}, w.version)}
+	writes := []*runtime.StorageWrite{a.progressWrite(&done, w.serial, w.version)}
 	if w.newTerms { // who sat there
 		writes = append(writes, termsWrite(&done))
 	}
