@@ -134,7 +134,10 @@ func TestWrongClaimIsKept(t *testing.T) {
 	} {
 		g.n.waitStored()
 		g.players[0].claim(g.m, 1, notSet)
-		if string(g.m.table().kept.Record) != string(g.m.table().session.Record()) {
+		g.m.callback.Lock() // the checkpoint's confirmation is one
+		kept, record := g.m.table().kept.Record, g.m.table().session.Record()
+		g.m.callback.Unlock()
+		if string(kept) != string(record) {
 			t.Errorf("%s: no checkpoint", name)
 		}
 	}
