@@ -40,6 +40,12 @@ func (s *Server) writeStorage(c *call) (proto.Message, error) {
 	if err := c.body(in); err != nil {
 		return nil, err
 	}
+	if hook := s.module.beforeWrite; hook != nil {
+		out, err := hook(s.apiHook(c, modeBefore), s.hookLogger("writestorageobjects", modeBefore), nil, s.nk, in)
+		if in, err = hookOutcome(out, err); err != nil {
+			return nil, err
+		}
+	}
 	writes := make([]objectWrite, 0, len(in.Objects))
 	for _, o := range in.Objects {
 		w := objectWrite{
@@ -84,6 +90,12 @@ func (s *Server) deleteStorage(c *call) (proto.Message, error) {
 	in := &api.DeleteStorageObjectsRequest{}
 	if err := c.body(in); err != nil {
 		return nil, err
+	}
+	if hook := s.module.beforeDeleteObjects; hook != nil {
+		out, err := hook(s.apiHook(c, modeBefore), s.hookLogger("deletestorageobjects", modeBefore), nil, s.nk, in)
+		if in, err = hookOutcome(out, err); err != nil {
+			return nil, err
+		}
 	}
 	deletes := make([]objectDelete, 0, len(in.ObjectIds))
 	for _, id := range in.ObjectIds {

@@ -20,6 +20,8 @@ type (
 	shutdownFunc  = func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule)
 	deleteHook    = func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule) error
 	updateHook    = func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.UpdateAccountRequest) (*api.UpdateAccountRequest, error)
+	writeHook     = func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.WriteStorageObjectsRequest) (*api.WriteStorageObjectsRequest, error)
+	deleteObjHook = func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.DeleteStorageObjectsRequest) (*api.DeleteStorageObjectsRequest, error)
 	listMatchHook = func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ListMatchesRequest) (*api.ListMatchesRequest, error)
 )
 
@@ -40,6 +42,8 @@ type module struct {
 	beforeDelete, afterDelete deleteHook
 	beforeUpdate              updateHook
 	beforeList                listMatchHook
+	beforeWrite               writeHook
+	beforeDeleteObjects       deleteObjHook
 	http                      []httpHandler
 
 	mu      sync.RWMutex
@@ -126,6 +130,16 @@ func (i *initializer) RegisterAfterDeleteAccount(fn deleteHook) error {
 
 func (i *initializer) RegisterBeforeUpdateAccount(fn updateHook) error {
 	i.srv.module.beforeUpdate = fn
+	return nil
+}
+
+func (i *initializer) RegisterBeforeWriteStorageObjects(fn writeHook) error {
+	i.srv.module.beforeWrite = fn
+	return nil
+}
+
+func (i *initializer) RegisterBeforeDeleteStorageObjects(fn deleteObjHook) error {
+	i.srv.module.beforeDeleteObjects = fn
 	return nil
 }
 

@@ -211,9 +211,10 @@ func TestAdminQueueAndRepair(t *testing.T) {
 	})
 	startGame(n, deckRequest(""), "ann", "bob")
 	eventually(t, func() bool { return n.module.archive.Counters().Failures > 0 })
+	n.storage.setFault(func(string) error { return errors.New("down") })
 	var queue adminQueueResponse
 	n.mustAdmin("admin_queue", `{}`, &queue)
-	if queue.Waiting != 1 || len(queue.Queue) != 1 || queue.Queue[0].LastError == "" || queue.Failures == 0 {
+	if queue.SetAside != nil || queue.Waiting != 1 || len(queue.Queue) != 1 || queue.Queue[0].LastError == "" || queue.Failures == 0 {
 		t.Fatalf("%+v", queue)
 	}
 	n.mustAdmin("admin_queue", `{"limit":0}`, &queue)

@@ -14,12 +14,13 @@ const (
 
 // archiveConfig is what is kept, and for how long.
 type archiveConfig struct {
-	durability   durability
-	checkpoint   time.Duration
-	safeWait     time.Duration
-	resumeWithin time.Duration
-	recordDays   int
-	backlog      int
+	durability    durability
+	checkpoint    time.Duration
+	safeWait      time.Duration
+	resumeWithin  time.Duration
+	upgradeWithin time.Duration
+	recordDays    int
+	backlog       int
 }
 
 // archiveSettings are the keys about what outlives a match.
@@ -41,7 +42,12 @@ func archiveSettings() []Setting {
 		number("SET3D_RECORD_DAYS", "90", 0, 36_500,
 			"how many days the records of matches and the reports about them are kept; 0: for ever. Results are kept",
 			func(c *config, n int) { c.archive.recordDays = n }),
-		number("SET3D_BACKLOG_MAX", "5000", 1, 1_000_000, "with how many finished matches that the database has not taken yet no new tables are opened",
+		number("SET3D_UPGRADE_WITHIN_MS", "600000", 1_000, 86_400_000,
+			"how long the upgrade of the stored data may take at the start, in ms; if it takes longer the server does not start, and the next "+
+				"start begins anew",
+			func(c *config, n int) { c.archive.upgradeWithin = ms(int64(n)) }),
+		number("SET3D_BACKLOG_MAX", "5000", 1, 1_000_000,
+			"with how many finished matches that the database has not taken yet no new tables are opened; what is set aside does not count",
 			func(c *config, n int) { c.archive.backlog = n }),
 	}
 }

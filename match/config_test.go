@@ -17,7 +17,7 @@ func TestConfigDefaults(t *testing.T) {
 		rate:         rate{perSecond: 20, burst: 10},
 		rpcPerMinute: 120, wrongCodesPerMinute: 10, reservation: 15 * time.Second,
 		archive: archiveConfig{
-			durability: durabilityFast, checkpoint: time.Second, safeWait: 5 * time.Second, resumeWithin: time.Hour, recordDays: 90,
+			durability: durabilityFast, checkpoint: time.Second, safeWait: 5 * time.Second, resumeWithin: time.Hour, recordDays: 90, upgradeWithin: 10 * time.Minute,
 			backlog: 5_000,
 		},
 	}

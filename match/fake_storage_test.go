@@ -31,6 +31,9 @@ type fakeStorage struct {
 	fault    func(op string) error       // what an operation meets; may block
 	shutdown func(context.Context)
 	deletes  []func(userID string) error // hooks before and after an account is deleted
+
+	beforeWrite  func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.WriteStorageObjectsRequest) (*api.WriteStorageObjectsRequest, error)
+	beforeDelete func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.DeleteStorageObjectsRequest) (*api.DeleteStorageObjectsRequest, error)
 }
 
 type fakeKey struct{ collection, key, user string }
@@ -101,11 +104,14 @@ func (n *fakeNakama) StorageWrite(_ context.Context, writes []*runtime.StorageWr
 	return n.storage.write(writes)
 }
 
-func (n *fakeNakama) MultiUpdate(_ context.Context, _ []*runtime.AccountUpdate, writes []*runtime.StorageWrite, _ []*runtime.StorageDelete, _ []*runtime.WalletUpdate, _ bool) ([]*api.StorageObjectAck, []*runtime.WalletUpdateResult, error) {
+func (n *fakeNakama) MultiUpdate(_ context.Context, _ []*runtime.AccountUpdate, writes []*runtime.StorageWrite, deletes []*runtime.StorageDelete, _ []*runtime.WalletUpdate, _ bool) ([]*api.StorageObjectAck, []*runtime.WalletUpdateResult, error) {
 	if err := n.storage.meet("multi"); err != nil {
 		return nil, nil, err
 	}
 	acks, err := n.storage.write(writes)
+	if err == nil {
+		n.storage.remove(deletes)
+	}
 	return acks, nil, err
 }
 
@@ -131,16 +137,19 @@ func (s *fakeStorage) write(writes []*runtime.StorageWrite) ([]*api.StorageObjec
 }
 
 func (n *fakeNakama) StorageDelete(_ context.Context, deletes []*runtime.StorageDelete) error {
-	s := n.storage
-	if err := s.meet("delete"); err != nil {
+	if err := n.storage.meet("delete"); err != nil {
 		return err
 	}
+	n.storage.remove(deletes)
+	return nil
+}
+
+func (s *fakeStorage) remove(deletes []*runtime.StorageDelete) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range deletes {
 		delete(s.objects, keyOf(d.Collection, d.Key, d.UserID))
 	}
-	return nil
 }
 
 func (n *fakeNakama) StorageList(_ context.Context, _, userID, collection string, limit int, cursor string) ([]*api.StorageObject, string, error) {
@@ -200,6 +209,16 @@ func (n *fakeNakama) LeaderboardRecordDelete(_ context.Context, id, ownerID stri
 	n.storage.mu.Lock()
 	defer n.storage.mu.Unlock()
 	delete(n.storage.scores[id], ownerID)
+	return nil
+}
+
+func (i *fakeInitializer) RegisterBeforeWriteStorageObjects(fn func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.WriteStorageObjectsRequest) (*api.WriteStorageObjectsRequest, error)) error {
+	i.n.storage.beforeWrite = fn
+	return nil
+}
+
+func (i *fakeInitializer) RegisterBeforeDeleteStorageObjects(fn func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.DeleteStorageObjectsRequest) (*api.DeleteStorageObjectsRequest, error)) error {
+	i.n.storage.beforeDelete = fn
 	return nil
 }
 

@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -41,7 +42,7 @@ func (m *module) superseded(tableID string) {
 }
 
 // registerArchive registers what the archive needs of Nakama.
-func (m *module) registerArchive(initializer runtime.Initializer) error {
+func (m *module) registerArchive(ctx context.Context, initializer runtime.Initializer) error {
 	if err := initializer.RegisterShutdown(m.shutdown); err != nil {
 		return fmt.Errorf("register the shutdown: %w", err)
 	}
@@ -52,6 +53,11 @@ func (m *module) registerArchive(initializer runtime.Initializer) error {
 		return fmt.Errorf("register the hook after an account was deleted: %w", err)
 	}
 	if err := m.archive.CreateLeaderboards(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, m.config.archive.upgradeWithin)
+	defer cancel()
+	if err := m.archive.Upgrade(ctx); err != nil {
 		return err
 	}
 	m.renewLease()
@@ -69,7 +75,7 @@ func (m *module) renewLease() {
 
 func (m *module) sweep() {
 	defer m.guard(atHousekeeper)
-	if err := m.archive.Sweep(); err != nil {
+	if err := errors.Join(m.archive.FinishUpgrade(), m.archive.Sweep()); err != nil {
 		m.logger.Warn("cannot sweep the archive, will try again: %v", err)
 	}
 }

@@ -95,6 +95,7 @@ func (m *module) measureArchive() {
 	m.set("set3d_archive_queue", nil, now.Waiting)
 	m.set("set3d_archive_finished", nil, now.Finished)
 	m.set("set3d_archive_stuck", nil, now.Stuck)
+	m.set("set3d_archive_set_aside", nil, now.SetAside)
 	m.nk.MetricsGaugeSet("set3d_archive_oldest_seconds", nil, now.Oldest.Seconds())
 }
 

@@ -110,6 +110,7 @@ func archiveMetrics() []Metric {
 		gauge("set3d_archive_queue", "tables with a state that is not stored yet"),
 		gauge("set3d_archive_finished", "of these, matches that are over; at SET3D_BACKLOG_MAX no tables are opened"),
 		gauge("set3d_archive_stuck", "of these, tried three times in a row or more"),
+		gauge("set3d_archive_set_aside", "settlements, and parts of them, that cannot succeed as they are stored: see admin_queue"),
 		gauge("set3d_archive_oldest_seconds", "how long the one that has waited longest has"),
 		counter("set3d_archive_checkpoints_total", "checkpoints stored"),
 		counter("set3d_archive_results_total", "results stored"),

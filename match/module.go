@@ -75,7 +75,10 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 	if err := m.registerHooks(initializer); err != nil {
 		return err
 	}
-	if err := m.registerArchive(initializer); err != nil {
+	if err := m.registerStorageHooks(initializer); err != nil {
+		return err
+	}
+	if err := m.registerArchive(ctx, initializer); err != nil {
 		return err
 	}
 	m.operator.start()

@@ -67,11 +67,12 @@ func codeOf(reason wire.Reason) int {
 	switch reason {
 	case wire.Reason_REASON_UNKNOWN_CODE, wire.Reason_REASON_UNKNOWN_MATCH, wire.Reason_REASON_UNKNOWN_RESULT, wire.Reason_REASON_RECORD_GONE:
 		return codeNotFound
-	case wire.Reason_REASON_NO_USER, wire.Reason_REASON_OPERATOR_ONLY:
+	case wire.Reason_REASON_NO_USER, wire.Reason_REASON_OPERATOR_ONLY, wire.Reason_REASON_SERVER_OWNED:
 		return codePermissionDenied
 	case wire.Reason_REASON_TOO_MANY_MATCHES, wire.Reason_REASON_TOO_MANY_REQUESTS:
 		return codeResourceExhausted
-	case wire.Reason_REASON_UNSUPPORTED_VERSION, wire.Reason_REASON_CLIENT_TOO_OLD, wire.Reason_REASON_MATCH_OVER:
+	case wire.Reason_REASON_UNSUPPORTED_VERSION, wire.Reason_REASON_CLIENT_TOO_OLD, wire.Reason_REASON_MATCH_OVER,
+		wire.Reason_REASON_NOT_SETTLED:
 		return codeFailedPrecondition
 	case wire.Reason_REASON_SHUTTING_DOWN, wire.Reason_REASON_STORAGE_UNAVAILABLE, wire.Reason_REASON_BUSY:
 		return codeUnavailable

@@ -2,8 +2,10 @@ package match
 
 import (
 	"context"
+	"errors"
 
 	"set3d/match/archive"
+	wire "set3d/proto/set3d/v1"
 )
 
 type adminDrainResponse struct {
@@ -33,29 +35,48 @@ func (m *module) adminDrain(_ context.Context, r *request) (any, error) {
 }
 
 type adminQueueResponse struct {
-	Waiting     int               `json:"waiting"`
-	Finished    int               `json:"finished"`
-	Stuck       int               `json:"stuck"`
-	OldestMs    int64             `json:"oldest_ms"`
-	Checkpoints int64             `json:"checkpoints"`
-	Results     int64             `json:"results"`
-	Failures    int64             `json:"failures"`
-	Queue       []archive.Waiting `json:"queue"`
+	Waiting     int                `json:"waiting"`
+	Finished    int                `json:"finished"`
+	Stuck       int                `json:"stuck"`
+	OldestMs    int64              `json:"oldest_ms"`
+	Checkpoints int64              `json:"checkpoints"`
+	Results     int64              `json:"results"`
+	Failures    int64              `json:"failures"`
+	Queue       []archive.Waiting  `json:"queue"`
+	SetAside    []archive.SetAside `json:"set_aside"` // null: the database does not answer
 }
 
-// adminQueue shows what waits to be stored, what has waited longest first.
+// retryIDMax is how long the id of what is set aside may be, in characters.
+const retryIDMax = 128
+
+// adminQueue shows what waits to be stored, what has waited longest first, and what is set aside because it cannot be settled. With "retry" it first tries
+// one of these again.
 func (m *module) adminQueue(_ context.Context, r *request) (any, error) {
 	limit := int64(adminQueueNormal)
 	if n, ok := r.number("limit", 0, adminQueueMax); ok {
 		limit = n
 	}
+	again, given := r.text("retry", retryIDMax)
 	if err := r.done(); err != nil {
 		return nil, err
+	}
+	if given {
+		m.logger.Info("an operator lets %s be settled again", again)
+		switch err := m.archive.Retry(again); {
+		case errors.Is(err, archive.ErrNotAside):
+			return nil, reject(wire.Reason_REASON_UNKNOWN_RESULT, args{"retry": shorten(again)})
+		case err != nil:
+			return nil, reject(wire.Reason_REASON_NOT_SETTLED, args{"retry": shorten(again), "error": err.Error()})
+		}
+	}
+	aside, err := m.archive.SetAside()
+	if err != nil {
+		aside = nil // the queue is what an operator asks for when the database is away
 	}
 	c := m.archive.Counters()
 	return adminQueueResponse{
 		Waiting: c.Waiting, Finished: c.Finished, Stuck: c.Stuck, OldestMs: c.Oldest.Milliseconds(),
-		Checkpoints: c.Checkpoints, Results: c.Results, Failures: c.Failures, Queue: m.archive.Queue(int(limit)),
+		Checkpoints: c.Checkpoints, Results: c.Results, Failures: c.Failures, Queue: m.archive.Queue(int(limit)), SetAside: aside,
 	}, nil
 }
 

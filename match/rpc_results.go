@@ -64,10 +64,24 @@ func (m *module) findResult(ctx context.Context, resultID string) (result *archi
 		return nil, false, m.storageFailed(err)
 	case result == nil && pending:
 		return nil, true, nil
-	case result == nil || userID != "" && result.PlayerOf(userID) == nil:
+	case result == nil:
+		return nil, false, m.noResult(resultID)
+	case userID != "" && result.PlayerOf(userID) == nil:
 		return nil, false, reject(wire.Reason_REASON_UNKNOWN_RESULT, nil)
 	}
 	return result, false, nil
+}
+
+// noResult is why a result is not there.
+func (m *module) noResult(resultID string) error {
+	aside, err := m.archive.IsSetAside(resultID)
+	switch {
+	case err != nil:
+		return m.storageFailed(err)
+	case aside:
+		return reject(wire.Reason_REASON_NOT_SETTLED, nil)
+	}
+	return reject(wire.Reason_REASON_UNKNOWN_RESULT, nil)
 }
 
 type recordResponse struct {

@@ -18,19 +18,23 @@ import (
 	"github.com/heroiclabs/nakama-common/runtime"
 )
 
-// The collections in Nakama's storage. All objects are readable and writable by the module only; those of a user go with
-// the account.
+// The collections in Nakama's storage. The system owns all of their objects, and permissions keep clients from reading them: what users own they
+// can write and delete themselves. Hooks refuse clients' writes to collections that begin with Prefix on top.
 const (
-	tablesCollection  = "set3d_tables"  // system, by table id: checkpoints
-	termsCollection   = "set3d_terms"   // system, by table id: what is the same in all of them
-	resultsCollection = "set3d_results" // system, by table id, which is the result's id too: a table plays one match
-	recordsCollection = "set3d_records" // system, by day and table id, so that the oldest come first
-	reportsCollection = "set3d_reports" // system, by the record's key
-	nodesCollection   = "set3d_nodes"   // system, by node: until when its process is surely alive
-	forgetCollection  = "set3d_forget"  // system, by user id: whose data is to be pseudonymised
-	seatsCollection   = "set3d_seats"   // user, by table id: where the user has a seat
-	statsCollection   = "set3d_stats"   // user, by statsKey
-	historyCollection = "set3d_history" // user, by time, the newest first
+	// Prefix begins the name of every collection of this module.
+	Prefix = "set3d_"
+
+	tablesCollection  = "set3d_tables"    // by table id: checkpoints
+	termsCollection   = "set3d_terms"     // by table id: what is the same in all of them
+	resultsCollection = "set3d_results"   // by table id, which is the result's id too: a table plays one match
+	recordsCollection = "set3d_records"   // by day and table id, so that the oldest come first
+	reportsCollection = "set3d_reports"   // by the record's key
+	playersCollection = "set3d_players"   // by user id: statistics, seats, the newest results
+	pagesCollection   = "set3d_pages"     // by user id and number: older results
+	nodesCollection   = "set3d_nodes"     // by node: until when its process is surely alive
+	forgetCollection  = "set3d_forget"    // by user id: whose account is being deleted
+	asideCollection   = "set3d_set_aside" // by table id, and perhaps user id: what cannot be settled
+	metaCollection    = "set3d_meta"      // one object: the format of the data
 )
 
 const (
@@ -75,9 +79,13 @@ type Archive struct {
 	draining bool
 	idle     chan struct{} // closed when the queue becomes empty; nil: nobody waits
 	stats    Counters
-	settling map[string]time.Time // users of the matches that are just being settled, and since when
-	leaving  map[string]time.Time // users whose account is being deleted, and until when that is believed
-	leased   time.Time            // until when others believe that this process is alive
+	aside    int    // objects that are set aside, as far as this process knows
+	sweepAt  string // cursor of the players that are swept next; Sweep's alone
+
+	complained map[string]bool      // objects about which something was logged
+	settling   map[string]time.Time // users of the matches that are just being settled, and since when
+	leaving    map[string]time.Time // users whose account is being deleted, and until when that is believed
+	leased     time.Time            // until when others believe that this process is alive
 }
 
 // New returns an archive that has nothing to do. Sweep finds what earlier processes have left.
@@ -85,6 +93,7 @@ func New(config Config) *Archive {
 	return &Archive{
 		config: config, boot: rand.Text(), start: time.Now(),
 		entries: map[string]*entry{}, claims: map[string]bool{}, settling: map[string]time.Time{}, leaving: map[string]time.Time{},
+		complained: map[string]bool{},
 	}
 }
 

@@ -1,9 +1,10 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
-
-	"github.com/heroiclabs/nakama-common/runtime"
+	"maps"
+	"slices"
 )
 
 // leaderboard is one of Nakama's leaderboards, which shows one number of the statistics.
@@ -36,91 +37,87 @@ func (a *Archive) CreateLeaderboards() error {
 	return nil
 }
 
-// publishAll shows what a settlement has changed on the leaderboards: of most matches one or two numbers a player.
-func (a *Archive) publishAll(t *Table, s *settlement) error {
-	if s.over { // by somebody who may not have come so far
-		for userID, username := range s.alive {
-			if err := a.publish(userID, username); err != nil {
-				return fmt.Errorf("leaderboards of user %s: %w", userID, err)
-			}
-		}
-		return nil
-	}
-	for seat := range s.stats {
-		if err := a.publishChanges(t.Seats[seat].UserID, s, seat); err != nil {
-			return fmt.Errorf("leaderboards of user %s: %w", t.Seats[seat].UserID, err)
-		}
-	}
-	return nil
-}
-
-// publishChanges is publish for a player whose statistics were just written.
-func (a *Archive) publishChanges(userID string, s *settlement, seat int) error {
-	after := s.stats[seat]
-	if after == nil || *after == s.before[seat] {
-		return nil
-	}
-	for _, l := range leaderboards() {
-		old, had := l.score(&s.before[seat])
-		if score, has := l.score(after); has == had && score == old {
+// publishSettled shows what a settlement has changed on the leaderboards: of most matches one or two numbers a player. If somebody else has
+// settled the match, who may not have come so far, it shows everything.
+func (a *Archive) publishSettled(s *settlement) error {
+	shown := map[string]string{} // the versions of what is shown
+	for userID, p := range s.players {
+		before := s.before[userID]
+		if !s.over && p.Stats == before {
 			continue
 		}
-		if err := a.setScore(l, after, userID, s.alive[userID]); err != nil {
-			return fmt.Errorf("leaderboard %s: %w", l.id, err)
+		for _, l := range leaderboards() {
+			if !s.over && l.same(&before, &p.Stats) {
+				continue
+			}
+			if err := a.setScore(l, &p.Stats, userID, s.alive[userID]); err != nil {
+				return err
+			}
 		}
+		shown[userID] = p.version
 	}
-	switch _, now, err := a.readStats(userID); {
-	case err != nil || now == s.versions[seat]:
-		return err
-	case now == "": // deleted meanwhile
-		return a.unpublish(userID)
-	}
-	return a.publish(userID, s.alive[userID])
+	return a.republish(shown, s.alive)
 }
 
-// publish shows a user's statistics on the leaderboards. Two matches of the user may end at once, in two processes, and the older statistics must
-// not be shown last: what was written is looked at again until nothing has changed meanwhile.
-func (a *Archive) publish(userID, username string) error {
-	shown := false
+// republish shows the statistics of those users again whose object has changed since it was shown in that version, until nothing has changed. Two matches of
+// a user may end at once, in two processes, and the older statistics must not be shown last.
+func (a *Archive) republish(shown, usernames map[string]string) error {
 	for range settleTries {
-		s, version, err := a.readStats(userID)
+		if len(shown) == 0 {
+			return nil
+		}
+		players, bad, err := a.readPlayers(slices.Sorted(maps.Keys(shown)))
 		if err != nil {
 			return err
 		}
-		if version == "" {
-			if shown { // deleted meanwhile
-				return a.unpublish(userID)
+		for userID, version := range shown {
+			p := players[userID]
+			if bad[userID] != nil || p.version == version {
+				delete(shown, userID)
+				continue
 			}
-			return nil
-		}
-		shown = true
-		for _, l := range leaderboards() {
-			if err := a.setScore(l, &s, userID, username); err != nil {
-				return fmt.Errorf("leaderboard %s: %w", l.id, err)
+			if shown[userID] = p.version; p.Stats == newStats() { // deleted meanwhile
+				err = a.unpublish(userID)
+			} else {
+				err = a.setScores(&p.Stats, userID, usernames[userID])
 			}
-		}
-		_, now, err := a.readStats(userID)
-		if err != nil {
-			return err
-		}
-		if now == version {
-			return nil
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return errUnsteady
 }
 
-var errUnsteady = fmt.Errorf("the statistics have changed %d times meanwhile", settleTries)
+var errUnsteady = fmt.Errorf("the object has changed %d times meanwhile", settleTries)
+
+// same reports whether a leaderboard shows the same for both.
+func (l *leaderboard) same(before, after *Stats) bool {
+	old, had := l.score(before)
+	score, has := l.score(after)
+	return has == had && score == old
+}
+
+func (a *Archive) setScores(s *Stats, userID, username string) error {
+	for _, l := range leaderboards() {
+		if err := a.setScore(l, s, userID, username); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (a *Archive) setScore(l leaderboard, s *Stats, userID, username string) error {
-	ctx, cancel := callContext()
-	defer cancel()
 	score, has := l.score(s)
 	if !has {
 		return nil
 	}
-	_, err := a.nk().LeaderboardRecordWrite(ctx, l.id, userID, username, score, 0, nil, nil)
-	return err
+	ctx, cancel := callContext()
+	defer cancel()
+	if _, err := a.nk().LeaderboardRecordWrite(ctx, l.id, userID, username, score, 0, nil, nil); err != nil {
+		return fmt.Errorf("leaderboard %s, user %s: %w", l.id, userID, err)
+	}
+	return nil
 }
 
 // unpublish takes a user off the leaderboards.
@@ -136,52 +133,47 @@ func (a *Archive) unpublish(userID string) error {
 	return nil
 }
 
-// readStats returns a user's statistics and their version; "" if there are none.
-func (a *Archive) readStats(userID string) (Stats, string, error) {
-	ctx, cancel := callContext()
-	defer cancel()
-	objects, err := a.nk().StorageRead(ctx, []*runtime.StorageRead{{Collection: statsCollection, Key: statsKey, UserID: userID}})
-	if err != nil || len(objects) == 0 {
-		return newStats(), "", err
-	}
-	s, err := decodeStats(objects[0].Value)
-	return s, objects[0].Version, err
-}
-
-// Stats returns a user's statistics; those of a newcomer if there are none.
-func (a *Archive) Stats(userID string) (Stats, error) {
-	s, _, err := a.readStats(userID)
-	return s, err
-}
-
-// RepairLeaderboards sets all leaderboards from all statistics, and takes off whoever has none. It returns how many players it
-// has looked at.
+// RepairLeaderboards sets all leaderboards from all statistics, and takes off everybody who has none. It returns how many players it has looked at,
+// and goes on past those whose object cannot be used, which the error names.
 func (a *Archive) RepairLeaderboards() (int, error) {
-	seen := 0
-	err := a.list("", statsCollection, func(o object) error {
-		seen++
-		users, err := a.alive([]string{o.userID})
-		if err != nil {
-			return err
+	seen, failed := 0, []error{}
+	err := a.pages(playersCollection, func(page []object) error {
+		seen += len(page)
+		var users []string
+		for _, o := range page {
+			if _, err := o.player(); err != nil {
+				failed = appendSome(failed, err)
+				continue
+			}
+			users = append(users, o.key)
 		}
-		if username, exists := users[o.userID]; exists {
-			return a.publish(o.userID, username)
-		}
-		return nil
+		return a.showAll(users)
 	})
 	for _, l := range leaderboards() {
 		if err == nil {
 			err = a.sweepLeaderboard(l)
 		}
 	}
-	return seen, err
+	return seen, errors.Join(err, errors.Join(failed...))
+}
+
+// showAll sets all leaderboards for those of the users who exist.
+func (a *Archive) showAll(users []string) error {
+	usernames, err := a.alive(users)
+	if err != nil {
+		return err
+	}
+	shown := map[string]string{} // nothing yet
+	for userID := range usernames {
+		shown[userID] = ""
+	}
+	return a.republish(shown, usernames)
 }
 
 // sweepLeaderboard removes the records of those who have no number to be shown there.
 func (a *Archive) sweepLeaderboard(l leaderboard) error {
-	cursor := ""
-	var owners []string
-	for {
+	var owners []string // all, before any is removed: a cursor may count records
+	for cursor := ""; ; {
 		ctx, cancel := callContext()
 		records, _, next, _, err := a.nk().LeaderboardRecordsList(ctx, l.id, nil, pageSize, cursor, 0)
 		cancel()
@@ -195,19 +187,31 @@ func (a *Archive) sweepLeaderboard(l leaderboard) error {
 			break
 		}
 	}
-	for _, userID := range owners {
-		s, version, err := a.readStats(userID)
-		if err != nil {
+	for some := range slices.Chunk(owners, pageSize) {
+		if err := a.sweepOwners(l, some); err != nil {
 			return err
 		}
-		if _, has := l.score(&s); has && version != "" {
+	}
+	return nil
+}
+
+func (a *Archive) sweepOwners(l leaderboard, owners []string) error {
+	players, bad, err := a.readPlayers(owners)
+	if err != nil {
+		return err
+	}
+	for _, userID := range owners {
+		if bad[userID] != nil {
+			continue
+		}
+		if _, has := l.score(&players[userID].Stats); has {
 			continue
 		}
 		ctx, cancel := callContext()
-		err = a.nk().LeaderboardRecordDelete(ctx, l.id, userID)
+		err := a.nk().LeaderboardRecordDelete(ctx, l.id, userID)
 		cancel()
 		if err != nil {
-			return err
+			return fmt.Errorf("leaderboard %s, user %s: %w", l.id, userID, err)
 		}
 	}
 	return nil

@@ -1,11 +1,10 @@
 package archive
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/heroiclabs/nakama-common/api"
 	"github.com/heroiclabs/nakama-common/runtime"
 )
 
@@ -20,6 +19,8 @@ func (a *Archive) writeBatch(works []work) {
 		a.separate(works, err)
 	case isConflict(err):
 		a.reconcile(works[0])
+	case isPermanent(err):
+		a.park(works[0], err)
 	default:
 		a.finish(works[0], "", err)
 	}
@@ -37,24 +38,38 @@ func (a *Archive) rescue(works []work) {
 	}
 }
 
+// compose makes the writes of a transaction. A panic in it is a permanent error: the same data would panic again.
+func (a *Archive) compose(tableID string, f func() []*runtime.StorageWrite) (writes []*runtime.StorageWrite, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			a.config.Panicked(cause, tableID)
+			err = permanent(fmt.Errorf("panic: %v", cause))
+		}
+	}()
+	return f(), nil
+}
+
 // tryCheckpoints stores all of them or none, and finishes those that are stored.
 func (a *Archive) tryCheckpoints(works []work) error {
-	var writes []*runtime.StorageWrite
+	seats, err := a.seatWrites(works)
+	if err != nil {
+		return err
+	}
 	at := make([]int, len(works))
-	for i := range works {
-		w := &works[i]
-		at[i] = len(writes)
-		writes = append(writes, a.progressWrite(&w.table, w.serial, w.version))
-		if w.newTerms {
-			writes = append(writes, termsWrite(&w.table))
-		}
-		if !w.hasSeats {
-			seats, err := a.seatWrites(w)
-			if err != nil {
-				return err
+	writes, err := a.compose(works[0].id, func() []*runtime.StorageWrite {
+		writes := seats
+		for i := range works {
+			w := &works[i]
+			at[i] = len(writes)
+			writes = append(writes, a.progressWrite(&w.table, w.serial, w.version))
+			if w.newTerms {
+				writes = append(writes, termsWrite(&w.table))
 			}
-			writes = append(writes, seats...)
 		}
+		return writes
+	})
+	if err != nil {
+		return err
 	}
 	ctx, cancel := callContext()
 	defer cancel()
@@ -83,27 +98,37 @@ func termsWrite(t *Table) *runtime.StorageWrite {
 
 func (a *Archive) owner() owner { return owner{Node: a.config.Node, Boot: a.boot} }
 
-// seatRef leads a user back to a table.
-type seatRef struct {
-	TableID string `json:"table_id"`
-}
-
-// seatWrites are what leads the players back to their table. What belongs to a user who is gone cannot be written: after a failure only
-// those who exist are served.
-func (a *Archive) seatWrites(w *work) ([]*runtime.StorageWrite, error) {
-	users := w.table.humans()
-	if w.tried > 0 {
-		alive, err := a.alive(users)
-		if err != nil {
-			return nil, err
+// seatWrites lead the players of matches that have just begun back to their tables. A player whose object cannot be used goes without.
+func (a *Archive) seatWrites(works []work) ([]*runtime.StorageWrite, error) {
+	var users []string
+	for i := range works {
+		if !works[i].hasSeats {
+			users = append(users, works[i].table.humans()...)
 		}
-		users = slices.DeleteFunc(users, func(id string) bool { _, exists := alive[id]; return !exists })
+	}
+	slices.Sort(users)
+	users = slices.Compact(users)
+	players, bad, err := a.readPlayers(users)
+	if err != nil {
+		return nil, err
+	}
+	for i := range works {
+		if works[i].hasSeats {
+			continue
+		}
+		for _, userID := range works[i].table.humans() {
+			if p := players[userID]; p != nil {
+				p.sit(works[i].id)
+			}
+		}
 	}
 	var writes []*runtime.StorageWrite
 	for _, userID := range users {
-		writes = append(writes, &runtime.StorageWrite{
-			Collection: seatsCollection, Key: w.id, UserID: userID, Value: encode(seatRef{w.id}),
-		})
+		if err := bad[userID]; err != nil {
+			a.complain(userID, err)
+			continue
+		}
+		writes = append(writes, playerWrite(userID, players[userID]))
 	}
 	return writes, nil
 }
@@ -127,10 +152,12 @@ func (a *Archive) alive(users []string) (map[string]string, error) {
 }
 
 // reconcile finds out why a checkpoint does not have the version that it should have: an answer of the database's was lost, or
-// another process has the table.
+// another process has the table. What somebody has left there that nobody can read is replaced.
 func (a *Archive) reconcile(w work) {
 	stored, version, err := a.readCheckpoint(w.id)
 	switch {
+	case errors.Is(err, errUnreadable):
+		a.retry(w, version)
 	case err != nil:
 		a.finish(w, "", err)
 	case stored == nil:
@@ -141,7 +168,7 @@ func (a *Archive) reconcile(w work) {
 		case over:
 			a.lose(w.entry)
 		default:
-			a.retry(w, "*")
+			a.retry(w, absent)
 		}
 	case stored.Owner == a.owner() && stored.Table.State != settled:
 		a.retry(w, version)
@@ -151,44 +178,82 @@ func (a *Archive) reconcile(w work) {
 	}
 }
 
-// readCheckpoint returns what is stored of a table, or nil.
+// readCheckpoint returns what is stored of a table, or nil. With errUnreadable it returns the version of what cannot be read.
 func (a *Archive) readCheckpoint(tableID string) (*checkpoint, string, error) {
-	ctx, cancel := callContext()
-	defer cancel()
-	objects, err := a.nk().StorageRead(ctx, []*runtime.StorageRead{
-		{Collection: tablesCollection, Key: tableID}, {Collection: termsCollection, Key: tableID},
-	})
-	if err != nil {
+	found, err := a.readCheckpoints([]string{tableID})
+	if err != nil || found[tableID] == nil {
 		return nil, "", err
 	}
-	var progress, terms *api.StorageObject
-	for _, o := range objects {
-		if o.Collection == termsCollection {
-			terms = o
-		} else {
-			progress = o
-		}
-	}
-	if progress == nil {
-		return nil, "", nil
-	}
-	c, err := decodeCheckpoint(progress.Value)
-	if err == nil && terms != nil {
-		if err = json.Unmarshal([]byte(terms.Value), &c.Table.Terms); err != nil {
-			err = fmt.Errorf("unreadable terms: %w", err)
-		}
-	}
-	return c, progress.Version, err
+	f := found[tableID]
+	return f.checkpoint, f.version, f.err
 }
 
-// decodeCheckpoint reads a table's progress. Terms are in it only if an earlier version has written it.
-func decodeCheckpoint(value string) (*checkpoint, error) {
-	var c checkpoint
-	if err := json.Unmarshal([]byte(value), &c); err != nil {
-		return nil, fmt.Errorf("unreadable checkpoint: %w", err)
+// found is a checkpoint as it was read.
+type found struct {
+	*checkpoint
+	version string
+	err     error // why it cannot be used
+}
+
+// readCheckpoints returns what is stored of some tables, by id.
+func (a *Archive) readCheckpoints(tableIDs []string) (map[string]*found, error) {
+	var reads []*runtime.StorageRead
+	for _, id := range tableIDs {
+		reads = append(reads, &runtime.StorageRead{Collection: tablesCollection, Key: id}, &runtime.StorageRead{Collection: termsCollection, Key: id})
 	}
-	if c.Format < 1 || c.Format > checkpointFormat {
-		return nil, fmt.Errorf("checkpoint of format %d, this version reads 1 to %d", c.Format, checkpointFormat)
+	if len(reads) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := callContext()
+	defer cancel()
+	objects, err := a.nk().StorageRead(ctx, reads)
+	if err != nil {
+		return nil, err
+	}
+	all, terms := map[string]*found{}, map[string]string{}
+	for _, o := range objects {
+		if o.Collection == termsCollection {
+			terms[o.Key] = o.Value
+			continue
+		}
+		c, err := decodeCheckpoint(o.Key, o.Value)
+		all[o.Key] = &found{c, o.Version, err}
+	}
+	for id, value := range terms {
+		f := all[id]
+		if f == nil || f.err != nil {
+			continue
+		}
+		f.Table.Terms = Terms{}
+		if err := decode(value, &f.Table.Terms); err != nil {
+			f.err = unreadable(fmt.Errorf("terms of table %s: %w", id, err))
+		}
+	}
+	return all, nil
+}
+
+// Why a checkpoint cannot be used, which is permanent.
+var (
+	// errUnreadable: it is damaged.
+	errUnreadable = errors.New("unreadable checkpoint")
+	// errNewer: a newer version of this module has written it.
+	errNewer = errors.New("checkpoint of a newer version")
+)
+
+func unreadable(err error) error { return permanent(errors.Join(errUnreadable, err)) }
+
+// decodeCheckpoint reads a table's progress. Terms are in it only if an earlier version has written it.
+func decodeCheckpoint(tableID, value string) (*checkpoint, error) {
+	var c checkpoint
+	err := decode(value, &c)
+	switch {
+	case errors.Is(err, errNewer):
+		return nil, permanent(err)
+	case err == nil && c.Table.ID != tableID:
+		err = fmt.Errorf("it is of table %.64q", c.Table.ID)
+		fallthrough
+	case err != nil:
+		return nil, unreadable(fmt.Errorf("table %s: %w", tableID, err))
 	}
 	return &c, nil
 }

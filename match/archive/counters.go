@@ -15,6 +15,7 @@ type Counters struct {
 	Waiting  int           // tables with a state that is not stored
 	Finished int           // of these, matches that are over
 	Stuck    int           // of these, tried again and again
+	SetAside int           // what cannot be settled; not among those that wait
 	Oldest   time.Duration // how long the one that has waited longest has
 }
 
@@ -29,6 +30,7 @@ func (a *Archive) Counters() Counters {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c := a.stats
+	c.SetAside = a.aside
 	now := time.Now()
 	for _, e := range a.entries {
 		if !e.isDirty() {

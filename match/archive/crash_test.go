@@ -168,7 +168,7 @@ func (c *cluster) bringToAnEnd(node string, told int) {
 		if !errors.Is(err, archive.ErrUnknownTable) || told > 0 {
 			c.t.Fatalf("there is no result: %v, after %d claims that were stored", err, told)
 		}
-		for _, collection := range []string{"set3d_tables", "set3d_terms", "set3d_seats", "set3d_stats", "set3d_history", "set3d_records"} {
+		for _, collection := range []string{"set3d_tables", "set3d_terms", "set3d_players", "set3d_records"} {
 			if left := c.stored(collection, ""); len(left) != 0 {
 				c.t.Fatalf("without a result, %s has %v", collection, left)
 			}
@@ -197,7 +197,12 @@ func (c *cluster) wantResult(told int) {
 	if r.Reason != "INTERNAL_ERROR" {
 		c.t.Fatalf("%s does not count", r.Reason)
 	}
-	if left := fmt.Sprint(c.stored("set3d_tables", ""), c.stored("set3d_terms", ""), c.stored("set3d_seats", ""), c.stored("set3d_stats", "")); left != "[] [] [] []" {
+	for _, userID := range c.users {
+		if own := c.player(userID); own.Stats.Matches != 0 || len(own.Recent) != 1 {
+			c.t.Fatalf("what is kept of a player is %+v", own)
+		}
+	}
+	if left := fmt.Sprint(c.stored("set3d_tables", ""), c.stored("set3d_terms", ""), c.seats()); left != "[] [] []" {
 		c.t.Fatalf("left behind: %s", left)
 	}
 }

@@ -1,10 +1,11 @@
 package archive
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
-	"github.com/heroiclabs/nakama-common/api"
 	"github.com/heroiclabs/nakama-common/runtime"
 )
 
@@ -14,22 +15,64 @@ func (a *Archive) Result(resultID string) (*Result, error) {
 	return r, err
 }
 
-// History is a page of a user's results, the newest first. cursor is "" for the first page, and what the last page returned for the next;
-// next is "" when there is none.
+// History is a page of at most limit of a user's results, the newest first. cursor is "" for the first page, and what the last page returned for the next;
+// next is "" when there is none. It fails with ErrBadCursor. A result that cannot be read, or that does not name the user, is left out.
 func (a *Archive) History(userID string, limit int, cursor string) (results []*Result, next string, err error) {
-	page, next, err := a.page(userID, historyCollection, limit, cursor)
+	p, err := a.readPlayer(userID)
 	if err != nil {
 		return nil, "", err
 	}
-	ids := make([]string, 0, len(page))
-	for _, o := range page {
-		var ref historyRef
-		if err := json.Unmarshal([]byte(o.value), &ref); err == nil {
-			ids = append(ids, ref.ResultID)
+	end := p.results() // the number of the first result that is not shown; they are numbered from the oldest
+	if cursor != "" {
+		n, err := strconv.Atoi(cursor)
+		if err != nil || n < 1 {
+			return nil, "", ErrBadCursor
+		}
+		end = min(end, n)
+	}
+	begin := max(0, end-limit)
+	refs, err := a.readRefs(userID, p, begin, end)
+	if err != nil {
+		return nil, "", err
+	}
+	slices.Reverse(refs)
+	if begin > 0 {
+		next = strconv.Itoa(begin)
+	}
+	results, err = a.readResults(refs)
+	return slices.DeleteFunc(results, func(r *Result) bool { return r.PlayerOf(userID) == nil }), next, err
+}
+
+// readRefs returns the ids of a user's results from begin up to end, numbered from the oldest. A page that is missing or cannot be read is left out.
+func (a *Archive) readRefs(userID string, p *versioned, begin, end int) ([]string, error) {
+	pages := map[int]*historyPage{p.Pages: {Results: p.Recent}}
+	var reads []*runtime.StorageRead
+	for n := begin / recentMax; n < p.Pages && n*recentMax < end; n++ {
+		reads = append(reads, &runtime.StorageRead{Collection: pagesCollection, Key: pageKey(userID, n)})
+	}
+	if len(reads) > 0 {
+		ctx, cancel := callContext()
+		defer cancel()
+		objects, err := a.nk().StorageRead(ctx, reads)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			page, number := &historyPage{}, 0
+			if _, err := fmt.Sscanf(strings.TrimPrefix(o.Key, userID), ".%d", &number); err != nil || decode(o.Value, page) != nil {
+				a.complain(o.Key, fmt.Errorf("page %s of a history cannot be used", o.Key))
+				continue
+			}
+			pages[number] = page
 		}
 	}
-	results, _, err = a.readResults(ids)
-	return results, next, err
+	var ids []string
+	for i := begin; i < end; i++ {
+		if page := pages[i/recentMax]; page != nil && i%recentMax < len(page.Results) {
+			ids = append(ids, page.Results[i%recentMax].ResultID)
+		}
+	}
+	return ids, nil
 }
 
 // hasResult reports whether a table is settled.
@@ -38,69 +81,67 @@ func (a *Archive) hasResult(resultID string) (bool, error) {
 	return r != nil, err
 }
 
-// readResult returns a result with its version, or nil.
+// readResult returns a result with its version, or nil. The error for one that cannot be used is permanent.
 func (a *Archive) readResult(resultID string) (*Result, string, error) {
-	results, versions, err := a.readResults([]string{resultID})
-	if err != nil || len(results) == 0 {
+	o, err := a.readOne(resultsCollection, resultID)
+	if err != nil || o == nil {
 		return nil, "", err
 	}
-	return results[0], versions[0], nil
+	r, err := o.result()
+	return r, o.version, err
 }
 
-// readResults returns those of the results that are there, in the order of their ids.
-func (a *Archive) readResults(ids []string) (results []*Result, versions []string, err error) {
+// result reads a stored result. The error is permanent.
+func (o object) result() (*Result, error) {
+	r := &Result{}
+	if err := decode(o.value, r); err != nil {
+		return nil, permanent(fmt.Errorf("result %s: %w", o.key, err))
+	}
+	return r, nil
+}
+
+// readResults returns those of the results that are there and can be used, in the order of their ids.
+func (a *Archive) readResults(ids []string) ([]*Result, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	reads := make([]*runtime.StorageRead, len(ids))
 	for i, id := range ids {
 		reads[i] = &runtime.StorageRead{Collection: resultsCollection, Key: id}
-	}
-	if len(reads) == 0 {
-		return nil, nil, nil
 	}
 	ctx, cancel := callContext()
 	defer cancel()
 	objects, err := a.nk().StorageRead(ctx, reads)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	byID := make(map[string]*api.StorageObject, len(objects))
+	byID := make(map[string]*Result, len(objects))
 	for _, o := range objects {
-		byID[o.Key] = o
-	}
-	for _, id := range ids {
-		o := byID[id]
-		if o == nil {
+		r, err := newObject(o).result()
+		if err != nil {
+			a.complain(o.Key, err)
 			continue
 		}
-		r := &Result{}
-		if err := json.Unmarshal([]byte(o.Value), r); err != nil {
-			return nil, nil, fmt.Errorf("unreadable result %s: %w", id, err)
-		}
-		results, versions = append(results, r), append(versions, o.Version)
+		byID[o.Key] = r
 	}
-	return results, versions, nil
+	var results []*Result
+	for _, id := range ids {
+		if r := byID[id]; r != nil {
+			results = append(results, r)
+		}
+	}
+	return results, nil
 }
 
 // Record returns the record of a result, nil if it is not kept any more.
 func (a *Archive) Record(r *Result) ([]byte, error) {
-	ctx, cancel := callContext()
-	defer cancel()
-	objects, err := a.nk().StorageRead(ctx, []*runtime.StorageRead{{Collection: recordsCollection, Key: r.RecordKey}})
-	if err != nil || len(objects) == 0 {
+	o, err := a.readOne(recordsCollection, r.RecordKey)
+	if err != nil || o == nil {
 		return nil, err
 	}
 	var stored storedRecord
-	if err := json.Unmarshal([]byte(objects[0].Value), &stored); err != nil {
-		return nil, fmt.Errorf("unreadable record of %s: %w", r.ResultID, err)
+	if err := decode(o.value, &stored); err != nil {
+		return nil, fmt.Errorf("record of %s: %w", r.ResultID, err)
 	}
 	return stored.Record, nil
 }
-
-// historyRef leads to a result.
-type historyRef struct {
-	ResultID string `json:"result_id"`
-}
-
-// lastMs is later than every time, so that what is subtracted from it sorts the newest first.
-const lastMs = 1<<48 - 1
-
-func historyKey(r *Result) string { return fmt.Sprintf("%012x.%s", lastMs-r.EndedUnixMs, r.ResultID) }

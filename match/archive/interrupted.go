@@ -16,12 +16,12 @@ type Interruption struct {
 // AllInterrupted lists the interrupted ones of 100 stored tables, in the order of their ids, and the cursor of the next 100; empty:
 // that was all. A page may be empty although others follow. A made-up cursor is an error that IsBadCursor knows.
 func (a *Archive) AllInterrupted(cursor string) (tables []Interruption, next string, err error) {
-	page, next, err := a.page(systemUser, tablesCollection, pageSize, cursor)
+	page, next, err := a.page(tablesCollection, cursor)
 	if err != nil {
 		return nil, "", err
 	}
 	for _, o := range page {
-		c, err := decodeCheckpoint(o.value)
+		c, err := decodeCheckpoint(o.key, o.value)
 		if err != nil || c.Table.State.over() {
 			continue // the sweep complains about what cannot be read
 		}

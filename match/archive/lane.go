@@ -47,7 +47,7 @@ func (e *entry) lane() lane {
 
 // scheduleLocked sees to it that a worker comes to a dirty entry when it is due.
 func (a *Archive) scheduleLocked(e *entry) {
-	if e.busy || !e.isDirty() {
+	if e.busy || !e.isDirty() || e.isParked() {
 		return
 	}
 	if wait := time.Until(e.due); wait > 0 {
@@ -114,7 +114,7 @@ func (a *Archive) take(l lane) []work {
 	now := time.Now()
 	var due []*entry
 	for _, e := range a.entries {
-		if !e.busy && e.isDirty() && e.lane() == l && !e.due.After(now) {
+		if !e.busy && e.isDirty() && !e.isParked() && e.lane() == l && !e.due.After(now) {
 			due = append(due, e)
 		}
 	}

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -56,13 +55,11 @@ func (a *Archive) isAlive(o owner) (bool, error) {
 	if o.Node == a.config.Node {
 		return false, nil
 	}
-	ctx, cancel := callContext()
-	defer cancel()
-	objects, err := a.nk().StorageRead(ctx, []*runtime.StorageRead{{Collection: nodesCollection, Key: o.Node}})
-	if err != nil || len(objects) == 0 {
+	stored, err := a.readOne(nodesCollection, o.Node)
+	if err != nil || stored == nil {
 		return false, err
 	}
 	var n node // one that cannot be read is soon written anew, if its process is alive
-	readable := json.Unmarshal([]byte(objects[0].Value), &n) == nil
+	readable := decode(stored.value, &n) == nil
 	return readable && n.Boot == o.Boot && time.Now().UnixMilli() < n.UntilUnixMs, nil
 }

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -79,14 +78,12 @@ func (a *Archive) changeReports(recordKey string, change func(*reports) bool) er
 }
 
 func (a *Archive) readReports(recordKey string) (all reports, version string, err error) {
-	ctx, cancel := callContext()
-	defer cancel()
-	objects, err := a.nk().StorageRead(ctx, []*runtime.StorageRead{{Collection: reportsCollection, Key: recordKey}})
-	if err != nil || len(objects) == 0 {
-		return all, "*", err
+	o, err := a.readOne(reportsCollection, recordKey)
+	if err != nil || o == nil {
+		return all, absent, err
 	}
-	if err := json.Unmarshal([]byte(objects[0].Value), &all); err != nil {
-		return all, "", fmt.Errorf("unreadable reports of %s: %w", recordKey, err)
+	if err := decode(o.value, &all); err != nil {
+		return reports{}, "", permanent(fmt.Errorf("reports of %s: %w", recordKey, err))
 	}
-	return all, objects[0].Version, nil
+	return all, o.version, nil
 }

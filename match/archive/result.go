@@ -12,26 +12,28 @@ import (
 
 // Result is what remains of a finished match.
 type Result struct {
-	ResultID      string          `json:"result_id"` // the table's id: a table plays one match
-	TableID       string          `json:"table_id"`
-	MatchID       string          `json:"match_id"`
-	Preset        string          `json:"preset"`
-	Rules         json.RawMessage `json:"rules"`
-	Ranked        bool            `json:"ranked"`
-	Counted       bool            `json:"counted"` // it went into the players' statistics
-	Incarnation   uint32          `json:"incarnation"`
-	StartedUnixMs int64           `json:"started_unix_ms"`
-	EndedUnixMs   int64           `json:"ended_unix_ms"`
-	DurationMs    int64           `json:"duration_ms"` // match time
-	Reason        string          `json:"reason"`
-	Winners       []int           `json:"winners"` // seats
-	Commitment    string          `json:"commitment,omitempty"`
-	Key           string          `json:"key,omitempty"`
-	Seed          int32           `json:"seed,omitempty"`
-	RecordSHA256  string          `json:"record_sha256"`
-	RecordBytes   int             `json:"record_bytes"`
-	RecordKey     string          `json:"record_key"`
-	Players       []PlayerResult  `json:"players"`
+	ResultID string          `json:"result_id"` // the table's id: a table plays one match
+	TableID  string          `json:"table_id"`
+	MatchID  string          `json:"match_id"`
+	Preset   string          `json:"preset"`
+	Rules    json.RawMessage `json:"rules"`
+	Ranked   bool            `json:"ranked"`
+	Counted  bool            `json:"counted"` // it went into the players' statistics
+	// RatingFormula is the version of the formula by which the match has changed ratings; 0: it has not, or before versions were noted.
+	RatingFormula int            `json:"rating_formula,omitempty"`
+	Incarnation   uint32         `json:"incarnation"`
+	StartedUnixMs int64          `json:"started_unix_ms"`
+	EndedUnixMs   int64          `json:"ended_unix_ms"`
+	DurationMs    int64          `json:"duration_ms"` // match time
+	Reason        string         `json:"reason"`
+	Winners       []int          `json:"winners"` // seats
+	Commitment    string         `json:"commitment,omitempty"`
+	Key           string         `json:"key,omitempty"`
+	Seed          int32          `json:"seed,omitempty"`
+	RecordSHA256  string         `json:"record_sha256"`
+	RecordBytes   int            `json:"record_bytes"`
+	RecordKey     string         `json:"record_key"`
+	Players       []PlayerResult `json:"players"`
 }
 
 // PlayerResult is one player's part of a result.

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/heroiclabs/nakama-common/runtime"
 )
@@ -138,41 +139,47 @@ func (a *Archive) adopt(c *checkpoint, version string, state State) (*Table, err
 	return &c.Table, nil
 }
 
-// Interrupted are the tables where a user has a seat and that are not alive in this process, and those whose result is still being written
-// are not among them.
+// Interrupted are the tables where a user has a seat and that are not alive in this process. Those whose result is still being written are not among
+// them, nor those that cannot be read.
 func (a *Archive) Interrupted(userID string) ([]*Table, error) {
+	p, err := a.readPlayer(userID)
+	if err != nil {
+		return nil, err
+	}
 	var tables []*Table
 	var stale []string
-	err := a.list(userID, seatsCollection, func(o object) error {
-		if a.has(o.key) {
-			return nil
+	away := slices.DeleteFunc(slices.Clone(p.Seats), a.has)
+	for some := range slices.Chunk(away, pageSize/2) {
+		found, err := a.readCheckpoints(some)
+		if err != nil {
+			return tables, err
 		}
-		t, err := a.Find(o.key)
-		switch {
-		case errors.Is(err, ErrOver), errors.Is(err, ErrUnknownTable):
-			stale = append(stale, o.key)
-			return nil
-		case err != nil:
-			return err
+		for _, id := range some {
+			switch f := found[id]; {
+			case f == nil:
+				stale = append(stale, id)
+			case f.err != nil:
+				a.complain(id, f.err)
+			case !f.Table.State.over():
+				tables = append(tables, &f.Table)
+			}
 		}
-		tables = append(tables, t)
-		return nil
-	})
-	return tables, errors.Join(err, a.forgetSeats(userID, stale))
+	}
+	return tables, a.forgetSeats(userID, stale)
 }
 
-// forgetSeats removes what leads to tables that are gone. A crash can leave such.
+// forgetSeats removes what leads to tables that are gone: somebody has deleted them from the database.
 func (a *Archive) forgetSeats(userID string, tableIDs []string) error {
 	if len(tableIDs) == 0 {
 		return nil
 	}
-	deletes := make([]*runtime.StorageDelete, len(tableIDs))
-	for i, id := range tableIDs {
-		deletes[i] = &runtime.StorageDelete{Collection: seatsCollection, Key: id, UserID: userID}
-	}
-	ctx, cancel := callContext()
-	defer cancel()
-	return a.nk().StorageDelete(ctx, deletes)
+	return a.changePlayer(userID, func(p *player) bool {
+		before := len(p.Seats)
+		for _, id := range tableIDs {
+			p.rise(id)
+		}
+		return len(p.Seats) != before
+	})
 }
 
 func (a *Archive) isDraining() bool {

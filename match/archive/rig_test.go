@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -44,7 +45,7 @@ func newCluster(t testing.TB, players int) *cluster {
 		c.users, c.names = append(c.users, c.user(name)), append(c.names, name)
 	}
 	admin := archive.New(archive.Config{Nakama: c.nk, Logger: &log{}})
-	if err := admin.CreateLeaderboards(); err != nil {
+	if err := errors.Join(admin.CreateLeaderboards(), admin.Upgrade(context.Background())); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -164,6 +165,32 @@ func (c *cluster) stored(collection, userID string) []string {
 	return keys
 }
 
+// player is what is kept about a user.
+type player struct {
+	Stats  archive.Stats `json:"stats"`
+	Seats  []string      `json:"seats"`
+	Recent []any         `json:"recent"`
+	Pages  int           `json:"pages"`
+}
+
+// player reads what is kept about a user; the zero value if nothing is.
+func (c *cluster) player(userID string) (p player) {
+	c.t.Helper()
+	c.read("set3d_players", userID, &p)
+	return p
+}
+
+// seats are the seats that lead users back to tables, by user.
+func (c *cluster) seats() (all []string) {
+	c.t.Helper()
+	for _, userID := range c.users {
+		for _, id := range c.player(userID).Seats {
+			all = append(all, userID+" at "+id)
+		}
+	}
+	return all
+}
+
 // score is what a leaderboard shows of a user; -1: nothing.
 func (c *cluster) score(board, userID string) int64 {
 	c.t.Helper()
@@ -200,8 +227,11 @@ func (c *cluster) wantSettled(results ...string) {
 	if got := c.stored("set3d_results", ""); fmt.Sprint(got) != fmt.Sprint(sorted(results)) {
 		c.t.Fatalf("results %v, want %v", got, results)
 	}
-	if tables, terms, seats := c.stored("set3d_tables", ""), c.stored("set3d_terms", ""), c.stored("set3d_seats", ""); len(tables)+len(terms)+len(seats) != 0 {
+	if tables, terms, seats := c.stored("set3d_tables", ""), c.stored("set3d_terms", ""), c.seats(); len(tables)+len(terms)+len(seats) != 0 {
 		c.t.Fatalf("left behind: tables %v, terms %v, seats %v", tables, terms, seats)
+	}
+	if aside := c.stored("set3d_set_aside", ""); len(aside) != 0 {
+		c.t.Fatalf("set aside: %v", aside)
 	}
 	if records := c.stored("set3d_records", ""); len(records) != len(results) {
 		c.t.Fatalf("records %v", records)
@@ -237,8 +267,8 @@ func (c *cluster) wantSettled(results ...string) {
 		if s.Matches != len(results) || s.Ranked != rated[i] || s.Wins != wins[i] || s.Sets != sets[i] {
 			c.t.Fatalf("player %d has %+v, of %d matches, %d wins, %d Sets, %d rated", i, s, len(results), wins[i], sets[i], rated[i])
 		}
-		if n := len(c.stored("set3d_history", userID)); n != len(results) {
-			c.t.Fatalf("player %d has a history of %d", i, n)
+		if own := c.player(userID); len(own.Recent)+25*own.Pages != len(results) {
+			c.t.Fatalf("player %d has a history of %d and %d pages", i, len(own.Recent), own.Pages)
 		}
 		shown := int64(s.Rating())
 		if rated[i] == 0 {

@@ -24,6 +24,8 @@ func (a *Archive) settleOne(w work) {
 	case errors.Is(err, errLost):
 		a.config.Logger.Warn("table %s: another process has settled it or has it", w.id)
 		a.lose(w.entry)
+	case isPermanent(err):
+		a.finish(w, "", a.setAsideTable(&w, err))
 	default:
 		a.finish(w, "", err)
 	}
@@ -70,13 +72,13 @@ func (a *Archive) settle(w *work) error {
 	a.mu.Lock()
 	a.answerLocked(w.entry, w.handed)
 	a.mu.Unlock()
-	if err := a.publishAll(&w.table, s); err != nil {
+	if err := a.publishSettled(s); err != nil {
 		return err
 	}
 	if err := a.forgetLeavers(w); err != nil {
 		return err
 	}
-	return a.clear(w.table.ID, s.alive)
+	return a.clear(w.table.ID)
 }
 
 // commitOnce sees to it that the result is stored, by whomever, and returns what it found and did.
@@ -87,7 +89,7 @@ func (a *Archive) commitOnce(w *work) (*settlement, error) {
 			return nil, err
 		}
 		if s.over {
-			return s, nil
+			return s, s.checkOwn(&w.table)
 		}
 		err = a.commit(w, s)
 		if err == nil {
@@ -103,8 +105,8 @@ func (a *Archive) commitOnce(w *work) (*settlement, error) {
 	}
 }
 
-// forgetLeavers takes those out of the result whose accounts were deleted while it was written. Deletions that had begun before know nothing
-// of it, those that begin from now on find it.
+// forgetLeavers takes those out of the result whose accounts were deleted while it was written, and removes what the result has left of them.
+// Deletions that had begun before know nothing of it, those that begin from now on find it.
 func (a *Archive) forgetLeavers(w *work) error {
 	users := w.table.humans()
 	if err := a.checkLeaving(users); err != nil {
@@ -118,7 +120,7 @@ func (a *Archive) forgetLeavers(w *work) error {
 		if _, exists := alive[userID]; exists {
 			continue
 		}
-		if err := a.pseudonymise(w.table.ID, userID); err != nil {
+		if err := errors.Join(a.pseudonymise(w.table.ID, userID), a.forgetGone(userID)); err != nil {
 			return err
 		}
 	}
@@ -126,12 +128,10 @@ func (a *Archive) forgetLeavers(w *work) error {
 }
 
 // clear forgets a settled table.
-func (a *Archive) clear(tableID string, users map[string]string) error {
-	deletes := []*runtime.StorageDelete{{Collection: tablesCollection, Key: tableID}, {Collection: termsCollection, Key: tableID}}
-	for userID := range users {
-		deletes = append(deletes, &runtime.StorageDelete{Collection: seatsCollection, Key: tableID, UserID: userID})
-	}
+func (a *Archive) clear(tableID string) error {
 	ctx, cancel := callContext()
 	defer cancel()
-	return a.nk().StorageDelete(ctx, deletes)
+	return a.nk().StorageDelete(ctx, []*runtime.StorageDelete{
+		{Collection: tablesCollection, Key: tableID}, {Collection: termsCollection, Key: tableID},
+	})
 }

@@ -116,9 +116,6 @@ func TestDeletedPlayer(t *testing.T) {
 			if when == "before the end" {
 				c.deleteAccount(c.users[2])
 			}
-			if seats := c.stored("set3d_seats", ""); len(seats) != 2 {
-				t.Fatalf("seats %v", seats)
-			}
 			p.Put(g.end().state(archive.Ended), nil)
 			p.waitStored()
 			r, err := p.Result("T")
@@ -200,14 +197,14 @@ func deleteAtCall(t *testing.T, n int, late bool) bool {
 func (c *cluster) wantNothingOf(userID, name, when string) {
 	c.t.Helper()
 	for _, collection := range []string{
-		"set3d_results", "set3d_tables", "set3d_stats", "set3d_history", "set3d_seats", "set3d_forget", "set3d_records", "set3d_reports",
+		"set3d_results", "set3d_tables", "set3d_terms", "set3d_players", "set3d_pages", "set3d_forget", "set3d_records", "set3d_reports", "set3d_set_aside",
 	} {
 		objects, _, err := c.nk.StorageList(context.Background(), "", "", collection, 100, "")
 		if err != nil {
 			c.t.Fatal(err)
 		}
 		for _, o := range objects {
-			if o.UserId == userID || strings.Contains(o.Value, userID) || strings.Contains(o.Value, name) {
+			if o.UserId == userID || strings.Contains(o.Key, userID) || strings.Contains(o.Value, userID) || strings.Contains(o.Value, name) {
 				c.t.Fatalf("%s: %s/%s still has %s", when, collection, o.Key, o.Value)
 			}
 		}
@@ -236,7 +233,7 @@ func TestUnreadableRecord(t *testing.T) {
 			t.Fatalf("result %+v, %v", r, err)
 		}
 	}
-	if left := fmt.Sprint(c.stored("set3d_tables", ""), c.stored("set3d_stats", ""), p.Entries()); left != "[] [] 0" {
+	if left := fmt.Sprint(c.stored("set3d_tables", ""), c.player(c.users[0]).Stats.Matches, p.Entries()); left != "[] 0 0" {
 		t.Fatalf("left: %s", left)
 	}
 	if log := strings.Join(p.log.all(), "\n"); !strings.Contains(log, "ERROR the record of table T") || !strings.Contains(log, "ERROR the record of table U") {
@@ -344,7 +341,7 @@ func TestSettlementIsOneTransaction(t *testing.T) {
 	}, nil)
 	p.Put(c.newGame("T").claim(0).end().state(archive.Ended), nil)
 	p.waitStored()
-	for _, collection := range []string{"set3d_results/T ", "set3d_records/", "set3d_stats/stats ", "set3d_history/", "set3d_tables/T "} {
+	for _, collection := range []string{"set3d_results/T ", "set3d_records/", "set3d_players/" + c.users[1], "set3d_tables/T "} {
 		if !strings.Contains(keys, collection) {
 			t.Errorf("%s is not in the transaction: %s", collection, keys)
 		}

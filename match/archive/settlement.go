@@ -1,78 +1,77 @@
 package archive
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/heroiclabs/nakama-common/api"
 	"github.com/heroiclabs/nakama-common/runtime"
+
+	"set3d/match/rating"
 )
 
-// settlement is what a settlement begins with.
+// settlement is what the settlement of a match has read, and what it will write.
 type settlement struct {
-	over     bool              // the result is there
-	alive    map[string]string // the players who exist: their usernames
-	stats    []*Stats          // by seat; nil: not a player who exists
-	versions []string          // of stats, by seat; after the commit those that it gave them
-	before   []Stats           // what stats were before the commit
+	over    bool                  // the result is stored already
+	result  *api.StorageObject    // that one
+	alive   map[string]string     // the players who exist: their usernames
+	players map[string]*versioned // what is kept about them, by user id
+	before  map[string]Stats      // their statistics before the match
+	bad     map[string]error      // users whose part cannot be settled, and why
 }
 
 func (a *Archive) readSettlement(w *work) (*settlement, error) {
-	t := &w.table
-	reads := []*runtime.StorageRead{{Collection: resultsCollection, Key: t.ID}}
-	for _, userID := range t.humans() {
-		reads = append(reads, &runtime.StorageRead{Collection: statsCollection, Key: statsKey, UserID: userID})
-	}
-	if err := a.checkLeaving(t.humans()); err != nil {
+	users := w.table.humans()
+	if err := a.checkLeaving(users); err != nil {
 		return nil, err
 	}
-	alive, err := a.alive(t.humans())
+	alive, err := a.alive(users)
 	if err != nil {
 		return nil, err
+	}
+	s := &settlement{alive: alive, players: map[string]*versioned{}, before: map[string]Stats{}, bad: map[string]error{}}
+	return s, a.readSettled(w.table.ID, s)
+}
+
+// readSettled reads the result, if it is there, and the players, in one call.
+func (a *Archive) readSettled(resultID string, s *settlement) error {
+	reads := []*runtime.StorageRead{{Collection: resultsCollection, Key: resultID}}
+	for userID := range s.alive {
+		reads = append(reads, playerRead(userID))
+		fresh := newPlayer()
+		s.players[userID] = &fresh
 	}
 	ctx, cancel := callContext()
 	defer cancel()
 	objects, err := a.nk().StorageRead(ctx, reads)
 	if err != nil {
-		return nil, err
-	}
-	s := &settlement{alive: alive, stats: make([]*Stats, len(t.Seats)), versions: make([]string, len(t.Seats))}
-	return s, s.read(t, objects)
-}
-
-func (s *settlement) read(t *Table, objects []*api.StorageObject) error {
-	for i := range t.Seats {
-		if _, exists := s.alive[t.Seats[i].UserID]; exists {
-			fresh := newStats()
-			s.stats[i], s.versions[i] = &fresh, "*"
-		}
+		return err
 	}
 	for _, o := range objects {
 		if o.Collection == resultsCollection {
-			s.over = true
-			if err := checkOwn(t, o.Value); err != nil {
-				return err
-			}
+			s.over, s.result = true, o
 			continue
 		}
-		seat, ok := t.SeatOf(o.UserId)
-		if !ok || s.stats[seat] == nil {
-			continue
-		}
-		known, err := decodeStats(o.Value)
+		p, err := newObject(o).player()
 		if err != nil {
-			return fmt.Errorf("user %s: %w", o.UserId, err)
+			s.bad[o.Key] = err
+			delete(s.players, o.Key)
+			continue
 		}
-		s.stats[seat], s.versions[seat] = &known, o.Version
+		s.players[o.Key] = &p
+	}
+	for userID, p := range s.players {
+		s.before[userID] = p.Stats
 	}
 	return nil
 }
 
-// checkOwn fails with errLost if a result is of another end of the match than ours: another process had taken the table over.
-func checkOwn(t *Table, value string) error {
+// checkOwn fails with errLost if a result is of another end of the match than ours: another process had taken the table over. A result that cannot be
+// read is nobody's: the failure is permanent.
+func (s *settlement) checkOwn(t *Table) error {
 	var r Result
-	if err := json.Unmarshal([]byte(value), &r); err != nil {
-		return fmt.Errorf("unreadable result %s: %w", t.ID, err)
+	if err := decode(s.result.Value, &r); err != nil {
+		return permanent(fmt.Errorf("result %s: %w", t.ID, err))
 	}
 	if t.State != settled && r.RecordSHA256 != digest(t.Record) {
 		return errLost
@@ -80,27 +79,35 @@ func checkOwn(t *Table, value string) error {
 	return nil
 }
 
-// remember keeps the statistics as they are.
-func (s *settlement) remember() {
-	s.before = make([]Stats, len(s.stats))
-	for i := range s.stats {
-		if s.stats[i] != nil {
-			s.before[i] = *s.stats[i]
+// commit is the transaction: the result, the record, what is kept about each player, and the mark on the checkpoint that it is settled. The part of a
+// player that cannot be used is set aside, also in the transaction.
+func (a *Archive) commit(w *work, s *settlement) error {
+	writes, err := a.compose(w.id, func() []*runtime.StorageWrite { return a.settlementWrites(w, s) })
+	if err != nil {
+		return err
+	}
+	ctx, cancel := callContext()
+	defer cancel()
+	acks, _, err := a.nk().MultiUpdate(ctx, nil, writes, nil, nil, false)
+	if err != nil {
+		return err
+	}
+	for i, write := range writes {
+		if p := s.players[write.Key]; p != nil && write.Collection == playersCollection {
+			p.version = acks[i].Version
 		}
 	}
+	a.noteAside(len(s.bad))
+	return nil
 }
 
-// commit is the transaction.
-func (a *Archive) commit(w *work, s *settlement) error {
+func (a *Archive) settlementWrites(w *work, s *settlement) []*runtime.StorageWrite {
 	t := &w.table
 	r, err := newResult(t)
 	if err != nil {
 		a.config.Logger.Error("%v", err)
 	}
-	s.remember()
-	if r.isRated() {
-		r.rate(s.stats)
-	}
+	r.rate(s.players)
 	done := *t
 	done.State, done.Record = settled, nil
 	writes := []*runtime.StorageWrite{a.progressWrite(&done, w.serial, w.version)}
@@ -108,39 +115,70 @@ func (a *Archive) commit(w *work, s *settlement) error {
 		writes = append(writes, termsWrite(&done))
 	}
 	for i := range r.Players {
-		p := &r.Players[i]
-		switch {
-		case p.UserID == "":
-			continue
-		case s.stats[i] == nil:
-			p.forget()
-			continue
-		case r.Counted:
-			s.stats[i].add(r, p)
-			writes = append(writes, &runtime.StorageWrite{
-				Collection: statsCollection, Key: statsKey, UserID: p.UserID, Value: encode(s.stats[i]), Version: s.versions[i],
-			})
-		}
-		writes = append(writes, &runtime.StorageWrite{
-			Collection: historyCollection, Key: historyKey(r), UserID: p.UserID, Value: encode(historyRef{r.ResultID}), Version: "*",
-		})
+		writes = append(writes, a.playerWrites(r, &r.Players[i], s)...)
 	}
-	writes = append(writes,
-		&runtime.StorageWrite{Collection: resultsCollection, Key: r.ResultID, Value: encode(r), Version: "*"},
-		&runtime.StorageWrite{Collection: recordsCollection, Key: r.RecordKey, Value: encode(storedRecord{r.ResultID, t.Record}), Version: "*"},
+	return append(writes,
+		&runtime.StorageWrite{Collection: resultsCollection, Key: r.ResultID, Value: encode(r), Version: absent},
+		&runtime.StorageWrite{Collection: recordsCollection, Key: r.RecordKey, Value: encode(storedRecord{r.ResultID, t.Record})},
 	)
-	ctx, cancel := callContext()
-	defer cancel()
-	acks, _, err := a.nk().MultiUpdate(ctx, nil, writes, nil, nil, false)
-	if err != nil {
-		return err
+}
+
+// playerWrites are what a result means for one of its players. Of a player who does not exist any more it takes the name out of the result.
+func (a *Archive) playerWrites(r *Result, played *PlayerResult, s *settlement) []*runtime.StorageWrite {
+	userID := played.UserID
+	switch {
+	case userID == "":
+		return nil
+	case s.bad[userID] != nil:
+		return []*runtime.StorageWrite{setAsideWrite(SetAside{
+			ID: r.ResultID + "." + userID, TableID: r.ResultID, UserID: userID, Reason: s.bad[userID].Error(),
+		})}
+	case s.players[userID] == nil:
+		played.forget()
+		return nil
 	}
-	for i, w := range writes {
-		if seat, ok := t.SeatOf(w.UserID); ok && w.Collection == statsCollection {
-			s.versions[seat] = acks[i].Version
+	p := s.players[userID]
+	if r.Counted {
+		p.Stats.add(r, played)
+	}
+	return append(p.settle(userID, r), playerWrite(userID, p))
+}
+
+// settle moves a match from the player's seats to the history. It returns the write of the page that has become full, if one has.
+func (p *player) settle(userID string, r *Result) []*runtime.StorageWrite {
+	p.rise(r.TableID)
+	full, number := p.remember(resultRef{r.ResultID, r.EndedUnixMs})
+	if full == nil {
+		return nil
+	}
+	return []*runtime.StorageWrite{pageWrite(userID, number, full)}
+}
+
+// rate changes the ratings of all players by the result, if it is rated. players has those that are known, by user id; others count as newcomers.
+func (r *Result) rate(players map[string]*versioned) {
+	if !r.isRated() {
+		return
+	}
+	r.RatingFormula = rating.Formula
+	before, scores, forfeited := make([]rating.Rating, len(r.Players)), make([]int, len(r.Players)), make([]bool, len(r.Players))
+	for i := range r.Players {
+		before[i] = rating.New()
+		if p := players[r.Players[i].UserID]; p != nil {
+			before[i] = p.Stats.rating()
 		}
+		scores[i], forfeited[i] = r.Players[i].Score, r.Players[i].Forfeited
 	}
-	return nil
+	for i, after := range rating.Update(before, rating.Ranks(scores, forfeited)) {
+		p := players[r.Players[i].UserID]
+		if p == nil {
+			continue
+		}
+		shown := RatingChange{Before: before[i].Displayed(), After: after.Displayed()}
+		shown.Change = shown.After - shown.Before
+		r.Players[i].Rating = &shown
+		p.Stats.Mu, p.Stats.Sigma = after.Mu, after.Sigma
+		p.Stats.Ranked++
+	}
 }
 
 // storedRecord is a record as it is stored: JSON keeps no bytes.
@@ -154,10 +192,14 @@ func (a *Archive) renewVersion(w *work) error {
 	stored, version, err := a.readCheckpoint(w.table.ID)
 	w.newTerms = true // they may be gone with the old version
 	switch {
+	case errors.Is(err, errUnreadable):
+		w.version = version
+	case errors.Is(err, errNewer):
+		return errLost
 	case err != nil:
 		return err
 	case stored == nil:
-		w.version = "*"
+		w.version = absent
 	case stored.Owner != a.owner():
 		return errLost
 	default:

@@ -1,18 +1,12 @@
 package archive
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"set3d/domain"
 	"set3d/match/rating"
 )
 
-const (
-	statsKey = "stats"
-	// timedPreset is the one whose times are compared.
-	timedPreset = "timed"
-)
+// timedPreset is the preset whose times are compared.
+const timedPreset = "timed"
 
 // Stats are a player's statistics: of all matches that counted.
 type Stats struct {
@@ -40,14 +34,6 @@ func newStats() Stats {
 func (s *Stats) Rating() int { return s.rating().Displayed() }
 
 func (s *Stats) rating() rating.Rating { return rating.Rating{Mu: s.Mu, Sigma: s.Sigma} }
-
-func decodeStats(value string) (Stats, error) {
-	var s Stats
-	if err := json.Unmarshal([]byte(value), &s); err != nil {
-		return s, fmt.Errorf("unreadable statistics: %w", err)
-	}
-	return s, nil
-}
 
 // add counts a match.
 func (s *Stats) add(r *Result, p *PlayerResult) {
@@ -90,27 +76,4 @@ func (r *Result) humans() int {
 func (r *Result) isRated() bool {
 	byAbsence := r.Reason == reasonName(domain.EndAbandoned) || r.Reason == reasonName(domain.EndLastPlayer)
 	return r.Ranked && r.Counted && r.humans() == len(r.Players) && len(r.Players) > 1 && !(byAbsence && r.Incarnation > 0)
-}
-
-// rate changes the ratings of all players by the result. stats has those that are known, by seat; nil for who is gone, who counts as
-// a newcomer.
-func (r *Result) rate(stats []*Stats) {
-	before, scores, forfeited := make([]rating.Rating, len(r.Players)), make([]int, len(r.Players)), make([]bool, len(r.Players))
-	for i := range r.Players {
-		before[i] = rating.New()
-		if stats[i] != nil {
-			before[i] = stats[i].rating()
-		}
-		scores[i], forfeited[i] = r.Players[i].Score, r.Players[i].Forfeited
-	}
-	for i, after := range rating.Update(before, rating.Ranks(scores, forfeited)) {
-		if stats[i] == nil {
-			continue
-		}
-		shown := RatingChange{Before: before[i].Displayed(), After: after.Displayed()}
-		shown.Change = shown.After - shown.Before
-		r.Players[i].Rating = &shown
-		stats[i].Mu, stats[i].Sigma = after.Mu, after.Sigma
-		stats[i].Ranked++
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/heroiclabs/nakama-common/runtime"
 )
 
 const (
@@ -18,7 +20,14 @@ const (
 func (a *Archive) Sweep() error {
 	var failed []error
 	row := 0
-	err := a.list(systemUser, tablesCollection, func(o object) error {
+	aside, err := a.asideTables()
+	if err != nil {
+		return err
+	}
+	err = a.list(tablesCollection, func(o object) error {
+		if aside[o.key] {
+			return nil
+		}
 		err := a.sweepTable(o)
 		if err == nil {
 			row = 0
@@ -31,7 +40,7 @@ func (a *Archive) Sweep() error {
 		}
 		return nil
 	})
-	return errors.Join(err, errors.Join(failed...), a.sweepForgotten(), a.sweepRecords())
+	return errors.Join(err, errors.Join(failed...), a.sweepForgotten(), a.sweepPlayers(), a.sweepRecords(), a.sweepLegacy())
 }
 
 func (a *Archive) sweepTable(o object) error {
@@ -39,10 +48,9 @@ func (a *Archive) sweepTable(o object) error {
 		return nil
 	}
 	defer a.endClaim(o.key)
-	c, err := decodeCheckpoint(o.value)
+	c, err := decodeCheckpoint(o.key, o.value)
 	if err != nil {
-		a.config.Logger.Error("table %s: %v", o.key, err)
-		return nil
+		return a.setAsideDamaged(o.key, err)
 	}
 	err = a.mayTake(c)
 	if err == nil {
@@ -53,7 +61,10 @@ func (a *Archive) sweepTable(o object) error {
 			}
 			state = Abandoned
 		}
-		if c, _, err = a.readCheckpoint(o.key); c == nil || err != nil {
+		if c, _, err = a.readCheckpoint(o.key); isPermanent(err) {
+			return a.setAsideDamaged(o.key, err)
+		}
+		if c == nil || err != nil {
 			return err
 		}
 		_, err = a.adopt(c, o.version, state) // as it was listed: what has changed since is somebody else's
@@ -66,4 +77,32 @@ func (a *Archive) sweepTable(o object) error {
 		a.config.Logger.Info("table %s: settling what another process has left", o.key)
 	}
 	return err
+}
+
+// setAsideDamaged sets a stored table aside that cannot be read. One that a newer version has written is left alone.
+func (a *Archive) setAsideDamaged(tableID string, cause error) error {
+	if errors.Is(cause, errNewer) {
+		a.complain(tableID, cause)
+		return nil
+	}
+	a.config.Logger.Error("table %s: set aside: %v", tableID, cause)
+	err := a.write([]*runtime.StorageWrite{setAsideWrite(SetAside{ID: tableID, TableID: tableID, Reason: cause.Error()})})
+	if err == nil {
+		a.noteAside(1)
+	}
+	return err
+}
+
+// complainedMax bounds the objects about which something was logged once.
+const complainedMax = 1_000
+
+// complain logs once that an object cannot be used: everybody who comes across it would log it again.
+func (a *Archive) complain(key string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.complained[key] || len(a.complained) >= complainedMax {
+		return
+	}
+	a.complained[key] = true
+	a.config.Logger.Error("%v", err)
 }

@@ -116,17 +116,16 @@ func TestStoredForTheModuleOnly(t *testing.T) {
 	p.Put(c.newGame("T").claim(0).state(archive.Running), nil)
 	p.Put(c.newGame("E").claim(0).end().state(archive.Ended), nil)
 	p.waitStored()
-	for collection, owner := range map[string]string{
-		"set3d_tables": "", "set3d_terms": "", "set3d_results": "", "set3d_records": "",
-		"set3d_seats": c.users[0], "set3d_stats": c.users[0], "set3d_history": c.users[0],
+	for collection, want := range map[string]int{
+		"set3d_tables": 1, "set3d_terms": 1, "set3d_results": 1, "set3d_records": 1, "set3d_players": 2, "set3d_meta": 1,
 	} {
-		objects, _, err := c.nk.StorageList(context.Background(), "", owner, collection, 10, "")
-		if err != nil || len(objects) != 1 {
+		objects, _, err := c.nk.StorageList(context.Background(), "", "", collection, 10, "")
+		if err != nil || len(objects) != want {
 			t.Errorf("%s: %d objects, %v", collection, len(objects), err)
 		}
 		for _, o := range objects {
-			if o.PermissionRead != 0 || o.PermissionWrite != 0 {
-				t.Errorf("%s: permissions %d, %d", collection, o.PermissionRead, o.PermissionWrite)
+			if o.PermissionRead != 0 || o.PermissionWrite != 0 || o.UserId != "00000000-0000-0000-0000-000000000000" {
+				t.Errorf("%s: permissions %d, %d, owner %s", collection, o.PermissionRead, o.PermissionWrite, o.UserId)
 			}
 		}
 	}

@@ -21,6 +21,10 @@ func (goneDatabase) UsersGetId(context.Context, []string, []string) ([]*api.User
 	return nil, errors.New("gone")
 }
 
+func (goneDatabase) StorageRead(context.Context, []*runtime.StorageRead) ([]*api.StorageObject, error) {
+	return nil, errors.New("gone")
+}
+
 type noLog struct{ runtime.Logger }
 
 func (noLog) Warn(string, ...any) {}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -31,6 +32,7 @@ type entry struct {
 	terms    *Terms // that are stored; nil: none
 	hasSeats bool   // its players' way back is stored
 	busy     bool   // a worker has it
+	parked   uint64 // the one of these that cannot be stored; 0: none
 	lost     bool   // another process has the table: nothing more is taken until the match here has stopped
 	failures int    // in a row
 	lastErr  error
@@ -46,6 +48,9 @@ type waiter struct {
 }
 
 func (e *entry) isDirty() bool { return e.handed > e.stored }
+
+// isParked reports whether nothing is done about an entry until it is handed over anew.
+func (e *entry) isParked() bool { return e.parked == e.handed }
 
 // Put hands over a table's newest state, which replaces those before it that are not stored yet. done, if not nil, is called from another goroutine
 // when this state or a newer one is stored; it must not block. Of states that were replaced before a worker came to them only the newest one's is called, and
@@ -230,6 +235,16 @@ func (a *Archive) dropLocked(e *entry) {
 	}
 }
 
+// park lets an entry that cannot be stored as it is wait until it is handed over anew.
+func (a *Archive) park(w work, err error) {
+	a.config.Logger.Error("table %s: cannot be stored as it is: %v", w.id, err)
+	a.finish(w, "", err)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w.parked = w.handed
+	a.emptyLocked()
+}
+
 // lose gives up a table that another process has.
 func (a *Archive) lose(e *entry) {
 	a.mu.Lock()
@@ -281,7 +296,7 @@ func (a *Archive) emptyLocked() {
 		return
 	}
 	for _, e := range a.entries {
-		if e.isDirty() {
+		if e.isDirty() && !e.isParked() {
 			return
 		}
 	}
@@ -292,5 +307,7 @@ func (a *Archive) emptyLocked() {
 // ErrNotDrained is Drain's error when time ran out.
 var ErrNotDrained = errors.New("not everything is stored")
 
-// isConflict reports whether a version was not the expected one.
-func isConflict(err error) bool { return errors.Is(err, runtime.ErrStorageRejectedVersion) }
+// isConflict reports whether a version was not the expected one. Of a deletion Nakama says so in a text alone.
+func isConflict(err error) bool {
+	return errors.Is(err, runtime.ErrStorageRejectedVersion) || err != nil && strings.Contains(err.Error(), "Storage delete rejected")
+}

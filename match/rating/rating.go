@@ -10,6 +10,9 @@ import (
 	"math"
 )
 
+// Formula is the version of what Update computes. A change of it has a new one, so that ratings can be computed again from stored results.
+const Formula = 1
+
 // The model's numbers, as in the paper: only their ratios matter.
 const (
 	newMu    = 25.0

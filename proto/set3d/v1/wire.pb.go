@@ -278,6 +278,10 @@ const (
 	Reason_REASON_CLIENT_TOO_OLD Reason = 87
 	// The RPC is the operator's: it needs the server's http key, not a player's session.
 	Reason_REASON_OPERATOR_ONLY Reason = 88
+	// The storage collection belongs to the server. Clients neither write nor delete there.
+	Reason_REASON_SERVER_OWNED Reason = 89
+	// The match is over, and its result cannot be stored as it is. The operator sees it, and may have it tried again: do not poll.
+	Reason_REASON_NOT_SETTLED Reason = 90
 )
 
 // Enum value maps for Reason.
@@ -337,6 +341,8 @@ var (
 		86: "REASON_MATCH_OVER",
 		87: "REASON_CLIENT_TOO_OLD",
 		88: "REASON_OPERATOR_ONLY",
+		89: "REASON_SERVER_OWNED",
+		90: "REASON_NOT_SETTLED",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":         0,
@@ -393,6 +399,8 @@ var (
 		"REASON_MATCH_OVER":          86,
 		"REASON_CLIENT_TOO_OLD":      87,
 		"REASON_OPERATOR_ONLY":       88,
+		"REASON_SERVER_OWNED":        89,
+		"REASON_NOT_SETTLED":         90,
 	}
 )
 
@@ -4454,8 +4462,7 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\rOP_CODE_ERROR\x10k\x12\x10\n" +
 	"\fOP_CODE_HINT\x10l\x12\x17\n" +
 	"\x13OP_CODE_EMOTE_SHOWN\x10m\x12\x13\n" +
-	"\x0fOP_CODE_REMATCH\x10n*\xd3\n" +
-	"\n" +
+	"\x0fOP_CODE_REMATCH\x10n*\x84\v\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16REASON_MALFORMED_CLAIM\x10\x01\x12\x17\n" +
@@ -4510,7 +4517,9 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x1aREASON_STORAGE_UNAVAILABLE\x10U\x12\x15\n" +
 	"\x11REASON_MATCH_OVER\x10V\x12\x19\n" +
 	"\x15REASON_CLIENT_TOO_OLD\x10W\x12\x18\n" +
-	"\x14REASON_OPERATOR_ONLY\x10X*A\n" +
+	"\x14REASON_OPERATOR_ONLY\x10X\x12\x17\n" +
+	"\x13REASON_SERVER_OWNED\x10Y\x12\x16\n" +
+	"\x12REASON_NOT_SETTLED\x10Z*A\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_PLAYER\x10\x01\x12\x12\n" +

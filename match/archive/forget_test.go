@@ -123,8 +123,7 @@ func (c *cluster) age(collection, key string) {
 	c.t.Helper()
 	var task map[string]any
 	if c.read(collection, key, &task) {
-		ids := fmt.Sprintf("%q", task["result_ids"])
-		c.write(collection, key, fmt.Sprintf(`{"user_id":%q,"result_ids":%s,"unix_ms":1}`, key, strings.ReplaceAll(ids, `" "`, `","`)))
+		c.write(collection, key, fmt.Sprintf(`{"user_id":%q,"unix_ms":1}`, key))
 	}
 }
 
