@@ -39,24 +39,25 @@ func (a *Archive) CreateLeaderboards() error {
 
 // publishSettled shows what a settlement has changed on the leaderboards: of most matches one or two numbers a player. If somebody else has
 // settled the match, who may not have come so far, it shows everything.
-func (a *Archive) publishSettled(s *settlement) error {
+func (a *Archive) publishSettled(s *settlement, usernames map[string]string) error {
 	shown := map[string]string{} // the versions of what is shown
 	for userID, p := range s.players {
 		before := s.before[userID]
-		if !s.over && p.Stats == before {
+		username, exists := usernames[userID]
+		if !exists || !s.over && p.Stats == before {
 			continue
 		}
 		for _, l := range leaderboards() {
 			if !s.over && l.same(&before, &p.Stats) {
 				continue
 			}
-			if err := a.setScore(l, &p.Stats, userID, s.alive[userID]); err != nil {
+			if err := a.setScore(l, &p.Stats, userID, username); err != nil {
 				return err
 			}
 		}
 		shown[userID] = p.version
 	}
-	return a.republish(shown, s.alive)
+	return a.republish(shown, usernames)
 }
 
 // republish shows the statistics of those users again whose object has changed since it was shown in that version, until nothing has changed. Two matches of

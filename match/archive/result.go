@@ -90,9 +90,9 @@ func (r *Result) won(seat int) bool {
 	return false
 }
 
-// forget takes a player's name out of the result.
+// forget takes a player's name out of the result, and the rating, which is of nobody any more.
 func (p *PlayerResult) forget() {
-	p.UserID, p.Name, p.Deleted = "", deletedName, true
+	p.UserID, p.Name, p.Deleted, p.Rating = "", deletedName, true, nil
 }
 
 // newResult is the result of a table whose match is over. All of it follows from the record, but for who sat there. Of a record that cannot be

@@ -65,6 +65,10 @@ var errLost = errors.New("another process has the table")
 // histories are one transaction, which fails if the result is there already. The leaderboards follow, and only then the table is
 // forgotten, so that whoever finds it after a crash goes on with what is left.
 func (a *Archive) settle(w *work) error {
+	users := w.table.humans()
+	if err := a.checkLeaving(users); err != nil {
+		return err
+	}
 	s, err := a.commitOnce(w)
 	if err != nil {
 		return err
@@ -72,10 +76,18 @@ func (a *Archive) settle(w *work) error {
 	a.mu.Lock()
 	a.answerLocked(w.entry, w.handed)
 	a.mu.Unlock()
-	if err := a.publishSettled(s); err != nil {
+	// Accounts are looked for after the commit: a deletion that begins from now on finds the result, and one that had begun before may have missed it.
+	if err := a.checkLeaving(users); err != nil {
 		return err
 	}
-	if err := a.forgetLeavers(w); err != nil {
+	usernames, err := a.alive(users)
+	if err != nil {
+		return err
+	}
+	if err := a.publishSettled(s, usernames); err != nil {
+		return err
+	}
+	if err := a.forgetLeavers(w.table.ID, users, usernames); err != nil {
 		return err
 	}
 	return a.clear(w.table.ID)
@@ -105,22 +117,13 @@ func (a *Archive) commitOnce(w *work) (*settlement, error) {
 	}
 }
 
-// forgetLeavers takes those out of the result whose accounts were deleted while it was written, and removes what the result has left of them.
-// Deletions that had begun before know nothing of it, those that begin from now on find it.
-func (a *Archive) forgetLeavers(w *work) error {
-	users := w.table.humans()
-	if err := a.checkLeaving(users); err != nil {
-		return err
-	}
-	alive, err := a.alive(users)
-	if err != nil {
-		return err
-	}
+// forgetLeavers takes those out of the result who do not exist any more, and removes what the result has left of them.
+func (a *Archive) forgetLeavers(resultID string, users []string, alive map[string]string) error {
 	for _, userID := range users {
 		if _, exists := alive[userID]; exists {
 			continue
 		}
-		if err := errors.Join(a.pseudonymise(w.table.ID, userID), a.forgetGone(userID)); err != nil {
+		if err := errors.Join(a.pseudonymise(resultID, userID), a.forgetGone(userID)); err != nil {
 			return err
 		}
 	}

@@ -14,29 +14,16 @@ import (
 type settlement struct {
 	over    bool                  // the result is stored already
 	result  *api.StorageObject    // that one
-	alive   map[string]string     // the players who exist: their usernames
-	players map[string]*versioned // what is kept about them, by user id
+	players map[string]*versioned // what is kept about the players, by user id
 	before  map[string]Stats      // their statistics before the match
 	bad     map[string]error      // users whose part cannot be settled, and why
 }
 
+// readSettlement reads the result, if it is there, and the players, in one call.
 func (a *Archive) readSettlement(w *work) (*settlement, error) {
-	users := w.table.humans()
-	if err := a.checkLeaving(users); err != nil {
-		return nil, err
-	}
-	alive, err := a.alive(users)
-	if err != nil {
-		return nil, err
-	}
-	s := &settlement{alive: alive, players: map[string]*versioned{}, before: map[string]Stats{}, bad: map[string]error{}}
-	return s, a.readSettled(w.table.ID, s)
-}
-
-// readSettled reads the result, if it is there, and the players, in one call.
-func (a *Archive) readSettled(resultID string, s *settlement) error {
-	reads := []*runtime.StorageRead{{Collection: resultsCollection, Key: resultID}}
-	for userID := range s.alive {
+	s := &settlement{players: map[string]*versioned{}, before: map[string]Stats{}, bad: map[string]error{}}
+	reads := []*runtime.StorageRead{{Collection: resultsCollection, Key: w.table.ID}}
+	for _, userID := range w.table.humans() {
 		reads = append(reads, playerRead(userID))
 		fresh := newPlayer()
 		s.players[userID] = &fresh
@@ -45,7 +32,7 @@ func (a *Archive) readSettled(resultID string, s *settlement) error {
 	defer cancel()
 	objects, err := a.nk().StorageRead(ctx, reads)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, o := range objects {
 		if o.Collection == resultsCollection {
@@ -63,7 +50,7 @@ func (a *Archive) readSettled(resultID string, s *settlement) error {
 	for userID, p := range s.players {
 		s.before[userID] = p.Stats
 	}
-	return nil
+	return s, nil
 }
 
 // checkOwn fails with errLost if a result is of another end of the match than ours: another process had taken the table over. A result that cannot be
@@ -123,7 +110,7 @@ func (a *Archive) settlementWrites(w *work, s *settlement) []*runtime.StorageWri
 	)
 }
 
-// playerWrites are what a result means for one of its players. Of a player who does not exist any more it takes the name out of the result.
+// playerWrites are what a result means for one of its players.
 func (a *Archive) playerWrites(r *Result, played *PlayerResult, s *settlement) []*runtime.StorageWrite {
 	userID := played.UserID
 	switch {
@@ -133,9 +120,6 @@ func (a *Archive) playerWrites(r *Result, played *PlayerResult, s *settlement) [
 		return []*runtime.StorageWrite{setAsideWrite(SetAside{
 			ID: r.ResultID + "." + userID, TableID: r.ResultID, UserID: userID, Reason: s.bad[userID].Error(),
 		})}
-	case s.players[userID] == nil:
-		played.forget()
-		return nil
 	}
 	p := s.players[userID]
 	if r.Counted {

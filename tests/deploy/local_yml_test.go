@@ -32,7 +32,7 @@ func shipped() map[string]any {
 		"match.input_queue_size":           128,
 		"match.join_attempt_queue_size":    128,
 		"match.max_empty_sec":              0,
-		"match.label_update_interval_ms":   500,
+		"match.label_update_interval_ms":   2000,
 		"tracker.event_queue_size":         8192,
 		"matchmaker.interval_sec":          2,
 		"matchmaker.max_intervals":         3,
