@@ -131,8 +131,8 @@ func (h *handler) MatchTerminate(_ context.Context, _ runtime.Logger, _ *sql.DB,
 	}
 	t.drain(time.Duration(max(0, graceSeconds)) * time.Second)
 	t.leave()
-	t.sendAll(wire.OpCode_OP_CODE_NOTICE, &wire.Notice{
-		Stamp: t.stamp(), Kind: wire.NoticeKind_NOTICE_KIND_SHUTDOWN, GraceMs: uint32(max(0, graceSeconds) * 1_000),
+	t.sendNow(nil, wire.OpCode_OP_CODE_NOTICE, &wire.Notice{
+		Stamp: t.stampTold(), Kind: wire.NoticeKind_NOTICE_KIND_SHUTDOWN, GraceMs: uint32(max(0, graceSeconds) * 1_000),
 	})
 	t.closeWhenDone()
 	return t

@@ -184,12 +184,8 @@ func (t *table) tellAnnouncement(to *visitor) {
 	} else if to != nil {
 		return
 	}
-	notice.Stamp = t.stamp()
-	if to == nil {
-		t.sendAll(wire.OpCode_OP_CODE_NOTICE, notice)
-		return
-	}
-	t.sendTo(to, wire.OpCode_OP_CODE_NOTICE, notice)
+	notice.Stamp = t.stampTold()
+	t.sendNow(to, wire.OpCode_OP_CODE_NOTICE, notice)
 }
 
 // isDraining reports whether no new tables are opened, because the operator wants it or the process shuts down.
@@ -201,6 +197,6 @@ func (o *operator) setDraining(on bool) {
 		return
 	}
 	o.module.tellTables(func(t *table) {
-		t.sendAll(wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stamp(), Kind: wire.NoticeKind_NOTICE_KIND_DRAINING})
+		t.sendNow(nil, wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stampTold(), Kind: wire.NoticeKind_NOTICE_KIND_DRAINING})
 	})
 }

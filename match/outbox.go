@@ -22,7 +22,8 @@ type outbox struct {
 
 // parcel is one message, or the removal of a session.
 type parcel struct {
-	number int // with whose confirmation it leaves
+	number int      // with whose confirmation it leaves
+	stands standing // what its receivers know with it
 	opCode wire.OpCode
 	data   []byte
 	to     []runtime.Presence // nil: everybody
@@ -47,8 +48,8 @@ func (o *outbox) hold(now time.Duration) int {
 // drop forgets what is held back.
 func (o *outbox) drop() { o.confirmed, o.held = o.number, nil }
 
-func (o *outbox) add(opCode wire.OpCode, data []byte, to []runtime.Presence) {
-	o.held = append(o.held, parcel{number: o.number, opCode: opCode, data: bytes.Clone(data), to: slices.Clone(to)})
+func (o *outbox) add(stands standing, opCode wire.OpCode, data []byte, to []runtime.Presence) {
+	o.held = append(o.held, parcel{number: o.number, stands: stands, opCode: opCode, data: bytes.Clone(data), to: slices.Clone(to)})
 }
 
 // holdJudged notes which claims the newest message answers.
@@ -81,6 +82,7 @@ func (t *table) dispatch(p *parcel) {
 		t.remove(p.kick)
 		return
 	}
+	t.told = p.stands
 	t.transmit(p.opCode, p.data, p.to)
 	t.answered(p.judged)
 }
@@ -88,9 +90,15 @@ func (t *table) dispatch(p *parcel) {
 // release sends all that is held back.
 func (t *table) release() { t.send(t.outbox.number) }
 
-// releaseLate sends what has waited too long for the database: until it answers a match goes on without it, as it does under durabilityFast.
+// isLate reports whether something has waited too long for the database.
+func (t *table) isLate() bool {
+	return t.outbox.isHolding() && t.now-t.outbox.since >= t.module.config.archive.safeWait
+}
+
+// releaseLate sends what has waited too long for the database: until it answers a match goes on without it, as it does under durabilityFast. Not at a
+// shutdown, when it may never be stored: the match is suspended then.
 func (t *table) releaseLate() {
-	if t.outbox.isHolding() && t.now-t.outbox.since >= t.module.config.archive.safeWait {
+	if t.isLate() && !t.draining {
 		t.logger.Warn("table %s at revision %d: the database does not answer, verdicts are told unstored", t.setup.TableID, t.standing.revision)
 		t.module.count("set3d_verdicts_unsafe_total", nil)
 		t.outbox.late = true

@@ -74,12 +74,15 @@ func TestVerdictWaitsForItsCheckpoint(t *testing.T) {
 	ann.send(g.m, wire.OpCode_OP_CODE_PING, &wire.Ping{ClientTimeMs: 7})
 	bob.claim(g.m, 2, setSA) // gone
 	g.m.loop()
-	wantQuiet(t, "ann", ann.news())
+	told := g.m.table().sentRevision - 1
+	if pong := one[*wire.Pong](t, ann.news()); pong.Stamp.Revision != told { // it says nothing of the verdict, and waits for nothing
+		t.Fatalf("pong %v, want revision %d", pong, told)
+	}
 	wantQuiet(t, "bob", bob.news())
 	open()
 	g.waitTold()
 	annNews, bobNews := ann.news(), bob.news()
-	if got := ops(annNews); got != "UPDATE CLAIM_RESULT PONG" {
+	if got := ops(annNews); got != "UPDATE CLAIM_RESULT" {
 		t.Fatalf("ann was told %s", got)
 	}
 	if got := ops(bobNews); got != "UPDATE CLAIM_RESULT" {
@@ -89,8 +92,47 @@ func TestVerdictWaitsForItsCheckpoint(t *testing.T) {
 		t.Fatalf("verdict %v", v)
 	}
 	ann.send(g.m, wire.OpCode_OP_CODE_PING, &wire.Ping{})
-	if got := ops(ann.news()); got != "PONG" {
-		t.Fatalf("with nothing to be stored: %s", got)
+	if pong := one[*wire.Pong](t, ann.news()); pong.Stamp.Revision != told+1 {
+		t.Fatalf("with nothing to be stored: %v", pong)
+	}
+}
+
+// What says nothing of the state does not wait for the database, in the match and in the hook: it carries the revisions that were told last. A WELCOME waits.
+func TestWhatDoesNotWait(t *testing.T) {
+	g := newSafeGame(t, deckRequest(`,"rules":{"valid_anim_ms":0,"refill_anim_ms":0}`), "ann", "bob")
+	ann, bob := g.players[0], g.players[1]
+	told, roster := g.m.table().standing.revision, g.m.table().standing.rosterRevision
+	open := g.n.storage.block("write")
+	ann.claim(g.m, 1, setSA)
+	bob.sendRaw(g.m, opClaimSet, []byte{0xff})
+	bob.send(g.m, wire.OpCode_OP_CODE_PING, &wire.Ping{ClientTimeMs: 9})
+	bob.send(g.m, wire.OpCode_OP_CODE_REQUEST_SNAPSHOT, &wire.RequestSnapshot{})
+	g.n.mustAdmin("admin_drain", `{"on":true}`, nil)
+	g.m.terminate(30)
+	for range 20 {
+		bob.send(g.m, wire.OpCode_OP_CODE_PING, &wire.Ping{}) // beyond the limit: refused by the hook
+	}
+	news := bob.news()
+	if got := ops(news); !strings.HasPrefix(got, "ERROR PONG NOTICE NOTICE") || strings.Contains(got, "UPDATE") || strings.Contains(got, "WELCOME") {
+		t.Fatalf("bob was told %s", got)
+	}
+	limited := false
+	for _, f := range news {
+		message := decode(t, f)
+		stamp := message.(interface{ GetStamp() *wire.Stamp }).GetStamp()
+		if stamp.Revision != told || stamp.RosterRevision != roster {
+			t.Errorf("%v is stamped %v, told were %d and %d", wire.OpCode(f.op), stamp, told, roster)
+		}
+		e, isError := message.(*wire.Error)
+		limited = limited || isError && e.Reason == wire.Reason_REASON_RATE_LIMITED
+	}
+	if !limited {
+		t.Error("the hook has refused nothing")
+	}
+	open()
+	g.waitTold()
+	if got := ops(bob.news()); !strings.HasPrefix(got, "UPDATE WELCOME") {
+		t.Fatalf("bob was told %s", got)
 	}
 }
 
@@ -254,7 +296,8 @@ func TestRemovalWaitsItsTurn(t *testing.T) {
 func TestShutdownTellsNothingUnstored(t *testing.T) {
 	g := newSafeGame(t, deckRequest(""), "ann", "bob")
 	ann := g.players[0]
-	g.n.storage.setFault(func(string) error { return errNoDatabase })
+	open := g.n.storage.block("write", "multi")
+	defer open()
 	g.m.terminate(30)
 	ann.news()
 	g.pass(24 * time.Second)
@@ -306,5 +349,56 @@ func TestTakenOver(t *testing.T) {
 				t.Fatalf("the other process was disturbed: %+v", mine)
 			}
 		})
+	}
+}
+
+// A server that shuts down while the database is away suspends its matches as soon as it knows, and says so, instead of playing on for nothing: whether the
+// database went before the shutdown or during it, refuses or does not answer.
+func TestShutdownWithoutADatabase(t *testing.T) {
+	for _, durability := range []string{"fast", "safe"} {
+		for _, silent := range []bool{false, true} {
+			for _, before := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, silent %t, before %t", durability, silent, before), func(t *testing.T) {
+					g := startSafe(newFake(t, "SET3D_DURABILITY="+durability, "SET3D_CHECKPOINT_MS=10"), deckRequest(`,"rules":{"valid_anim_ms":0,"refill_anim_ms":0}`), "ann", "bob")
+					g.n.waitStored()
+					ann := g.players[0]
+					stop := func() {
+						if silent {
+							t.Cleanup(g.n.storage.block("write", "multi", "read"))
+						} else {
+							g.n.storage.setFault(func(string) error { return errNoDatabase })
+						}
+					}
+					if before {
+						stop()
+						ann.claim(g.m, 1, setSA)
+					}
+					g.m.terminate(30)
+					if !before {
+						stop()
+						ann.claim(g.m, 1, setSA)
+					}
+					if silent && durability == "fast" {
+						return // nothing shows that it is away within the call's time-out
+					}
+					if !silent {
+						eventually(t, g.n.module.archive.IsAway)
+						g.pass(time.Second)
+					} else {
+						g.pass(5100 * time.Millisecond)
+					}
+					notices := only[*wire.Notice](t, ann.news())
+					if last := notices[len(notices)-1]; last.Kind != wire.NoticeKind_NOTICE_KIND_SUSPENDED {
+						t.Fatalf("notices %v", notices)
+					}
+					if g.m.loop() {
+						t.Fatal("goes on")
+					}
+					if durability == "safe" && g.n.counter("set3d_verdicts_unsafe_total") != 0 {
+						t.Fatal("verdicts were told unstored")
+					}
+				})
+			}
+		}
 	}
 }

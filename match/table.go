@@ -26,6 +26,7 @@ type table struct {
 	out      domain.Output // what the session put out since the last UPDATE
 	deck     domain.DeckSource
 	standing standing
+	told     standing // what everybody knows: the standing, but for what is held back
 
 	startedUnixMs int64
 
@@ -185,7 +186,7 @@ func (t *table) closeWhenDone() {
 			t.close()
 		}
 	case t.standing.started: // the rules end a match; a table with held seats may be empty
-		if t.draining && t.now >= t.suspendAt && t.mayClose() {
+		if t.draining && (t.now >= t.suspendAt && t.mayClose() || t.isLate() || t.module.archive.IsAway()) {
 			t.suspend()
 		}
 	case t.draining:

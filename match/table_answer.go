@@ -23,7 +23,7 @@ const (
 )
 
 // reply is an answer to one session that waits for the UPDATE before it, so that it never speaks of a state that its
-// receiver has not seen.
+// receiver has not seen. Under durabilitySafe PONG and ERROR, which speak of none, do not wait for a verdict to be stored.
 type reply struct {
 	kind         replyKind
 	to           *visitor
@@ -58,11 +58,11 @@ func (t *table) answer(r *reply) {
 	case replyVerdict:
 		t.sendTo(r.to, wire.OpCode_OP_CODE_CLAIM_RESULT, claimRepeated(t.stamp(), r.verdict))
 	case replyError:
-		t.sendTo(r.to, wire.OpCode_OP_CODE_ERROR, &wire.Error{
-			Stamp: t.stamp(), Reason: r.reason, OpCode: r.opCode, Detail: strings.ToValidUTF8(r.detail, "?"),
+		t.sendNow(r.to, wire.OpCode_OP_CODE_ERROR, &wire.Error{
+			Stamp: t.stampTold(), Reason: r.reason, OpCode: r.opCode, Detail: strings.ToValidUTF8(r.detail, "?"),
 		})
 	case replyPong:
-		t.sendTo(r.to, wire.OpCode_OP_CODE_PONG, &wire.Pong{Stamp: t.stamp(), ClientTimeMs: r.clientTimeMs})
+		t.sendNow(r.to, wire.OpCode_OP_CODE_PONG, &wire.Pong{Stamp: t.stampTold(), ClientTimeMs: r.clientTimeMs})
 	case replyWelcome:
 		t.welcome(r.to)
 	case replyStamped:

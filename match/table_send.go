@@ -29,7 +29,10 @@ func (t *table) flush() {
 	clear(t.replies)
 	t.replies = t.replies[:0]
 	t.refreshLabel()
-	t.box.publish(t.standing)
+	if !t.outbox.isHolding() {
+		t.told = t.standing
+	}
+	t.box.publish(t.told)
 }
 
 // observe draws this side's conclusions from the session's output.
@@ -120,10 +123,29 @@ func (t *table) sendTo(v *visitor, opCode wire.OpCode, m proto.Message) {
 func (t *table) broadcast(opCode wire.OpCode, m proto.Message, to []runtime.Presence) {
 	data := t.encoder.encode(m)
 	if t.outbox.isHolding() {
-		t.outbox.add(opCode, data, to)
+		t.outbox.add(t.standing, opCode, data, to)
 		return
 	}
+	t.told = t.standing
 	t.transmit(opCode, data, to)
+}
+
+// stampTold is the stamp of a message that says nothing of the state, and waits for nothing: it has the revisions that were told last.
+func (t *table) stampTold() *wire.Stamp {
+	if t.outbox.isHolding() {
+		return stampOf(t.told, t.now)
+	}
+	return t.stamp()
+}
+
+// sendNow sends what says nothing of the state, past what is held back. Its stamp is stampTold.
+func (t *table) sendNow(v *visitor, opCode wire.OpCode, m proto.Message) {
+	var to []runtime.Presence
+	if v != nil {
+		t.addressee[0] = v
+		to = t.addressee[:]
+	}
+	t.transmit(opCode, t.encoder.encode(m), to)
 }
 
 func (t *table) transmit(opCode wire.OpCode, data []byte, to []runtime.Presence) {

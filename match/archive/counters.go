@@ -95,5 +95,12 @@ func (e *entry) show(now time.Time) Waiting {
 	return w
 }
 
+// IsAway reports whether the database seems to be away: the last attempts to store something all failed.
+func (a *Archive) IsAway() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.failures >= shownErrors
+}
+
 // Backlog is how many finished matches wait to be stored.
 func (a *Archive) Backlog() int { return a.Counters().Finished }
