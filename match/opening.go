@@ -146,7 +146,7 @@ func (r *registry) finish(o *opening, err error, now time.Duration) error {
 		if kind, ok := o.setup.kind(); ok && !o.resumed {
 			r.publishLocked(o.box, kind)
 		}
-		o.keepPromises(now)
+		o.restartPromises(now)
 	}
 	return err
 }
@@ -155,5 +155,12 @@ func (r *registry) finish(o *opening, err error, now time.Duration) error {
 func (o *opening) keepPromises(now time.Duration) {
 	for _, userID := range o.promised {
 		o.box.ledger.reserve(userID, now+o.hold, now)
+	}
+}
+
+// restartPromises lets the promises begin when the table is there.
+func (o *opening) restartPromises(now time.Duration) {
+	for _, userID := range o.promised {
+		o.box.ledger.restart(userID, now+o.hold, now)
 	}
 }

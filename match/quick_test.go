@@ -116,6 +116,73 @@ func TestPromiseExpires(t *testing.T) {
 	}
 }
 
+// Asking again prolongs no promise: the other player does not wait for one who never comes.
+func TestAskingAgainProlongsNothing(t *testing.T) {
+	n := newFake(t, "SET3D_RESERVATION_MS=5000", "SET3D_EMPTY_TABLE_MS=600000")
+	ann, bob, eve := n.session("ann"), n.session("bob"), n.session("eve")
+	first := mustQuick(t, ann, `{}`)
+	m := n.match(first.MatchID)
+	ann.join(m)
+	if again := mustQuick(t, ann, `{}`); again.MatchID != first.MatchID || again.ReservedMs != 0 {
+		t.Fatalf("who sits is promised a seat: %+v", again)
+	}
+	for left := int64(5_000); left > 0; left -= 1_000 {
+		for _, request := range []string{`{}`, `{"request_id":"bob"}`} {
+			if found := mustQuick(t, bob, request); found.MatchID != first.MatchID || found.ReservedMs != left {
+				t.Fatalf("%d ms before the end of the promise the answer to %s is %+v", left, request, found)
+			}
+		}
+		m.pass(time.Second)
+	}
+	for range 3 { // bob may come, if nobody else does
+		for _, request := range []string{`{}`, `{"request_id":"bob"}`} {
+			if found := mustQuick(t, bob, request); found.MatchID != first.MatchID || found.ReservedMs != 0 || found.Created {
+				t.Fatalf("after the promise the answer to %s is %+v", request, found)
+			}
+		}
+		m.pass(time.Second)
+	}
+	if !strings.Contains(m.label, `"open":true`) {
+		t.Fatalf("label %s", m.label)
+	}
+	if found := mustQuick(t, eve, `{}`); found.MatchID != first.MatchID || found.ReservedMs != 5_000 {
+		t.Fatalf("eve %+v", found)
+	}
+	if found := mustQuick(t, bob, `{}`); found.MatchID == first.MatchID || !found.Created || found.ReservedMs != 5_000 {
+		t.Fatalf("bob, when the seat is eve's: %+v", found)
+	}
+	eve.join(m)
+	if !m.table().standing.started {
+		t.Fatal("ann and eve do not play")
+	}
+}
+
+// Joining and leaving gives nobody a second promise, and a table where a promise can be made is better than one where it cannot.
+func TestLeavingRenewsNothing(t *testing.T) {
+	n := newFake(t, "SET3D_RESERVATION_MS=5000", "SET3D_EMPTY_TABLE_MS=600000")
+	ann, bob, eve := n.session("ann"), n.session("bob"), n.session("eve")
+	first := mustQuick(t, ann, `{"seats":3}`)
+	m := n.match(first.MatchID)
+	ann.join(m)
+	mustQuick(t, bob, `{"seats":3}`)
+	bob.join(m)
+	m.leave(bob)
+	if found := mustQuick(t, bob, `{"seats":3}`); found.MatchID != first.MatchID || found.ReservedMs != 0 {
+		t.Fatalf("bob, who left: %+v", found)
+	}
+	n.blocked[eve.userID] = []string{ann.userID}
+	other := mustQuick(t, eve, `{"seats":3}`)
+	if found := mustQuick(t, bob, `{"seats":3}`); found.MatchID != other.MatchID || found.ReservedMs != 5_000 {
+		t.Fatalf("bob is sent to %+v, eve to %+v", found, other)
+	}
+	eve.join(n.match(other.MatchID))
+	n.blocked[bob.userID] = []string{ann.userID, eve.userID}
+	m.pass(6 * time.Second)
+	if found := mustQuick(t, bob, `{"seats":3}`); found.MatchID == first.MatchID || found.MatchID == other.MatchID {
+		t.Fatalf("bob is sent to those whom he has blocked: %+v", found)
+	}
+}
+
 // Only tables of the same kind are for quick_match: not private ones, not those with rules or a deck of their own.
 func TestQuickMatchIsParticular(t *testing.T) {
 	n := newFake(t)

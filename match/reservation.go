@@ -18,7 +18,11 @@ type ledger struct {
 	changed bool // from outside, since the match's goroutine looked
 	places  [domain.MaxPlayers]place
 	barred  map[string]bool // users whom the host has removed
+	given   map[string]bool // users who have been promised a seat here, at most promisesMax
 }
+
+// promisesMax bounds how many users a lobby promises a seat, and remembers. Those who come after them are sent there without a promise.
+const promisesMax = 1_000
 
 // place is what the ledger knows of a seat.
 type place struct {
@@ -29,18 +33,17 @@ type place struct {
 
 // newLedger has the seats of a table; promised are users by seat whose promises stand until then.
 func newLedger(count int, promised [domain.MaxPlayers]string, until time.Duration) *ledger {
-	l := &ledger{count: count, barred: map[string]bool{}}
+	l := &ledger{count: count, barred: map[string]bool{}, given: map[string]bool{}}
 	for i, userID := range promised[:count] {
 		if userID != "" {
 			l.places[i] = place{userID: userID, until: until}
+			l.given[userID] = true
 		}
 	}
 	return l
 }
 
-// reserveSeat promises a seat of the table to a user until a moment of the module's clock; a user who sits or has a
-// promise keeps that seat. false if no seat is free, the lobby is over or about to be, or the user was removed from this
-// table. Any goroutine may call it.
+// reserveSeat is reserve, and shows the others the promise. Any goroutine may call it.
 func (b *mailbox) reserveSeat(userID string, until time.Duration) bool {
 	if !b.ledger.reserve(userID, until, b.module.clock.now()) {
 		return false
@@ -52,27 +55,43 @@ func (b *mailbox) reserveSeat(userID string, until time.Duration) bool {
 // freeSeats counts the seats that can be promised now; 0 when the lobby is over. Any goroutine may call it.
 func (b *mailbox) freeSeats() int { return b.ledger.free(b.module.clock.now()) }
 
+// reserve promises a seat to a user until a moment of the module's clock. A user is promised a seat at a table once: a user who sits, or whose
+// promise stands, keeps that seat, and the promise ends when it would have ended. false if no seat is free, the lobby is over or about to be, or the
+// user was removed from this table or has been promised a seat here before.
 func (l *ledger) reserve(userID string, until, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.shut || l.barred[userID] || userID == "" {
+	switch {
+	case l.shut || l.barred[userID] || userID == "":
+		return false
+	case l.of(userID, now) >= 0:
+		return true
+	case l.sealed || l.given[userID] || len(l.given) >= promisesMax:
 		return false
 	}
-	own := l.of(userID, now)
-	if own < 0 && l.sealed {
+	seat := l.lowestFree(now)
+	if seat < 0 {
 		return false
 	}
-	if own < 0 {
-		own = l.lowestFree(now)
-	}
-	if own < 0 {
-		return false
-	}
-	if p := &l.places[own]; !p.taken {
-		*p = place{userID: userID, until: max(p.until, until)}
-		l.changed = true
-	}
+	l.places[seat] = place{userID: userID, until: until}
+	l.given[userID], l.changed = true, true
 	return true
+}
+
+// restart lets the promise of a user begin anew, if it stands. The server does that when a table took long to make, and never at a client's wish.
+func (l *ledger) restart(userID string, until, now time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := l.of(userID, now); i >= 0 && !l.places[i].taken {
+		l.places[i].until, l.changed = max(l.places[i].until, until), true
+	}
+}
+
+// hasRoom reports whether a user without a promise would get a seat now.
+func (l *ledger) hasRoom(userID string, now time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.shut && !l.sealed && !l.barred[userID] && userID != "" && l.lowestFree(now) >= 0
 }
 
 func (l *ledger) free(now time.Duration) int {

@@ -36,11 +36,11 @@ func TestLedgerKeepsPromises(t *testing.T) {
 
 func TestLedgerSits(t *testing.T) {
 	l := newLedger(3, [domain.MaxPlayers]string{}, 0)
-	if !l.reserve("ann", 5*time.Second, 0) || !l.reserve("ann", time.Second, 0) || l.free(0) != 2 {
+	if !l.reserve("ann", 5*time.Second, 0) || !l.reserve("ann", time.Second, 0) || !l.reserve("ann", time.Minute, 0) || l.free(0) != 2 {
 		t.Fatal("one user, one promise")
 	}
 	if until, ok := l.promise(0, 0); !ok || until != 5*time.Second {
-		t.Fatalf("promised until %v: a shorter promise takes nothing away", until)
+		t.Fatalf("promised until %v: asking again neither prolongs nor shortens a promise", until)
 	}
 	if seat, _ := l.sit("ann", 2, 0); seat != 2 || l.free(0) != 2 {
 		t.Fatalf("ann sits on %d, %d seats are free", seat, l.free(0))
@@ -69,6 +69,52 @@ func TestLedgerSits(t *testing.T) {
 	}
 	if _, ok := l.sit("cid", anySeat, 0); ok {
 		t.Fatal("seated after the lobby")
+	}
+}
+
+// A user is promised a seat at a table once, whatever became of the promise. Who had one may still take a free seat.
+func TestOnePromiseForEach(t *testing.T) {
+	l := newLedger(2, [domain.MaxPlayers]string{"ann"}, 5*time.Second)
+	if !l.reserve("bob", 5*time.Second, 0) {
+		t.Fatal("no promise for bob")
+	}
+	if _, ok := l.sit("bob", anySeat, time.Second); !ok {
+		t.Fatal("bob was promised a seat")
+	}
+	l.vacate(1)
+	for _, user := range []string{"ann", "bob"} { // one did not come, one came and left
+		if l.reserve(user, time.Minute, 6*time.Second) {
+			t.Errorf("%s is promised a seat again", user)
+		}
+		if !l.hasRoom(user, 6*time.Second) {
+			t.Errorf("there is no room for %s at an empty table", user)
+		}
+	}
+	if !l.reserve("cid", time.Minute, 6*time.Second) || !l.reserve("dan", time.Minute, 6*time.Second) {
+		t.Fatal("others are promised the seats")
+	}
+	if l.hasRoom("ann", 6*time.Second) || l.hasRoom("cid", 6*time.Second) {
+		t.Error("there is room at a table whose seats are promised")
+	}
+	l.bar("eve")
+	if l.hasRoom("eve", 2*time.Minute) || !l.hasRoom("ann", 2*time.Minute) {
+		t.Error("there is room for a user whom the host has removed, or none after all promises")
+	}
+	l.seal(true)
+	if l.hasRoom("ann", 2*time.Minute) {
+		t.Error("there is room while a countdown runs")
+	}
+}
+
+// The memory of promises is bounded. A lobby that has made too many makes no more; its seats can be taken all the same.
+func TestPromisesAreBounded(t *testing.T) {
+	l := newLedger(1, [domain.MaxPlayers]string{}, 0)
+	now := time.Duration(0)
+	for i := range 2 * promisesMax {
+		if user := fmt.Sprint("u", i); l.reserve(user, now+time.Second, now) != (i < promisesMax) || !l.hasRoom(user, now+time.Second) {
+			t.Fatalf("user %d, %d promises are remembered", i, len(l.given))
+		}
+		now += time.Second
 	}
 }
 

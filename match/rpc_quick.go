@@ -2,6 +2,7 @@ package match
 
 import (
 	"context"
+	"time"
 
 	"set3d/domain"
 	wire "set3d/proto/set3d/v1"
@@ -15,7 +16,7 @@ type quickResponse struct {
 	TableID    string    `json:"table_id"`
 	Code       string    `json:"code"`
 	Created    bool      `json:"created"`
-	ReservedMs int64     `json:"reserved_ms"`
+	ReservedMs int64     `json:"reserved_ms"` // what is left of the promise; 0: none, a seat was free or is the user's
 	Preset     string    `json:"preset"`
 	Rules      rulesView `json:"rules"`
 	Seats      int       `json:"seats"`
@@ -36,10 +37,20 @@ func (m *module) quickMatch(ctx context.Context, r *request) (any, error) {
 	if err := r.done(); err != nil {
 		return nil, err
 	}
-	return m.once(ctx, userID, requestID, kind, func() (any, error) {
+	found, err := m.once(ctx, userID, requestID, kind, func() (any, error) {
 		m.blocks.refresh(ctx, userID)
 		return m.seatQuickly(ctx, userID, kind, chosen)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return m.quickAnswer(userID, kind, found.(quickTable)), nil
+}
+
+// quickTable is where a user was sent.
+type quickTable struct {
+	box     *mailbox
+	created bool // for this user
 }
 
 // publicPreset takes the name of a preset by which strangers play.
@@ -56,7 +67,7 @@ func (r *request) publicPreset(presets catalogue, name *string) preset {
 
 // seatQuickly tries until there is a seat. Whoever waited for a table that could not be made looks again, and makes the next
 // one if it must be.
-func (m *module) seatQuickly(ctx context.Context, userID string, kind tableKind, chosen preset) (any, error) {
+func (m *module) seatQuickly(ctx context.Context, userID string, kind tableKind, chosen preset) (quickTable, error) {
 	for {
 		m.blocks.load(ctx, m.tables.neighbours(kind, m.clock.now()))
 		now := m.clock.now()
@@ -67,31 +78,34 @@ func (m *module) seatQuickly(ctx context.Context, userID string, kind tableKind,
 		}, m.newOpening(table, userID), m.config.maxTablesPerUser)
 		switch {
 		case !ok:
-			return nil, m.tooManyTables()
+			return quickTable{}, m.tooManyTables()
 		case found.box != nil:
 			found.box.ring() // the roster shows promises
-			return m.quickAnswer(found.box, kind, false), nil
+			return quickTable{box: found.box}, nil
 		case found.mine:
-			if err := m.make(ctx, found.opening); err != nil {
-				return nil, err
-			}
-			return m.quickAnswer(found.opening.box, kind, true), nil
+			err := m.make(ctx, found.opening)
+			return quickTable{box: found.opening.box, created: true}, err
 		}
 		select {
 		case <-found.opening.done:
 		case <-ctx.Done():
-			return nil, reject(wire.Reason_REASON_INTERNAL, nil)
+			return quickTable{}, reject(wire.Reason_REASON_INTERNAL, nil)
 		}
 		if found.opening.err == nil {
-			return m.quickAnswer(found.opening.box, kind, false), nil
+			return quickTable{box: found.opening.box}, nil
 		}
 	}
 }
 
-func (m *module) quickAnswer(b *mailbox, kind tableKind, created bool) quickResponse {
+// quickAnswer says how things stand now: the same request may be answered again.
+func (m *module) quickAnswer(userID string, kind tableKind, at quickTable) quickResponse {
 	m.count("set3d_quick_matches_total", map[string]string{"preset": presetLabel(kind.preset)})
+	b, now, left := at.box, m.clock.now(), time.Duration(0)
+	if until, ok := b.ledger.promisedUntil(userID, now); ok {
+		left = until - now
+	}
 	return quickResponse{
-		MatchID: b.id, TableID: b.tableID, Code: b.code, Created: created, ReservedMs: m.config.reservation.Milliseconds(),
+		MatchID: b.id, TableID: b.tableID, Code: b.code, Created: at.created, ReservedMs: left.Milliseconds(),
 		Preset: kind.preset, Rules: viewRules(b.rules), Seats: kind.seats,
 	}
 }

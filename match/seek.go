@@ -16,14 +16,14 @@ type wish struct {
 
 // finding is what came of a wish: one of the two is set.
 type finding struct {
-	box     *mailbox // a seat is reserved there
+	box     *mailbox // a seat is reserved there, or is free if the user's promise there is over
 	opening *opening // a seat is promised there, once it is made
 	mine    bool     // and the caller has to make it
 }
 
-// seek finds a user a seat: where the user has one already, at an open table, at one that is being made, or at fresh, which
-// the caller makes. ok is false if nothing was found and the caller may open no more tables. Of parallel callers only as many
-// make tables as are needed.
+// seek finds a user a seat: where the user has one already, at an open table, at one that is being made, at an open table where the user's promise is
+// over (first come, first served), or at fresh, which the caller makes. ok is false if nothing was found and the caller may open no more tables. Of
+// parallel callers only as many make tables as are needed.
 func (r *registry) seek(w wish, fresh *opening, limit int) (found finding, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -34,6 +34,9 @@ func (r *registry) seek(w wish, fresh *opening, limit int) (found finding, ok bo
 		if o.promise(w) {
 			return finding{opening: o}, true
 		}
+	}
+	if b := r.seekRoom(w); b != nil {
+		return finding{box: b}, true
 	}
 	if !r.beginLocked(fresh, limit) {
 		return finding{}, false
@@ -78,6 +81,17 @@ func (r *registry) seekTable(w wish) *mailbox {
 			over = append(over, b)
 		case slices.ContainsFunc(b.ledger.users(w.now), w.apart):
 		case b.ledger.reserve(w.userID, w.until, w.now):
+			return b
+		}
+	}
+	return nil
+}
+
+// seekRoom finds a table with a free seat that the user cannot be promised any more. Somebody may be waiting there, so it is better than a new table
+// for both.
+func (r *registry) seekRoom(w wish) *mailbox {
+	for _, b := range r.lobbies[w.kind] {
+		if b.ledger.hasRoom(w.userID, w.now) && !slices.ContainsFunc(b.ledger.users(w.now), w.apart) {
 			return b
 		}
 	}

@@ -40,7 +40,8 @@ func (w *lobbyWalk) step() {
 	case 3:
 		user := "user-" + w.name()
 		_, sits := w.m.table().seats.of(user)
-		if until := w.n.clock.now() + 2*time.Second; w.m.table().box.reserveSeat(user, until) && !sits {
+		_, promised := w.until[user] // once: nothing prolongs it
+		if until := w.n.clock.now() + 2*time.Second; w.m.table().box.reserveSeat(user, until) && !sits && !promised {
 			w.until[user] = until
 		}
 		w.m.settle()

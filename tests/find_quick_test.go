@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"set3d/client"
 	wire "set3d/proto/set3d/v1"
@@ -80,6 +81,40 @@ func TestFindQuickOnce(t *testing.T) {
 		if _, err := on.client().QuickMatch(t.Context(), user, bad); client.ReasonOf(err) == "" {
 			t.Errorf("%+v is answered %v", bad, err)
 		}
+	}
+}
+
+// TestFindQuickPromisesOnce: whoever asks again and again without joining keeps no seat from others. The player who waits gets an opponent.
+func TestFindQuickPromisesOnce(t *testing.T) {
+	on := serverWith(t, func(l limits) bool { return l.ReservationMs <= 3_000 }, "SET3D_RESERVATION_MS=2000")
+	waits, honest, away := connect(t, on, asJSON), connect(t, on, asProtobuf), signIn(t, on)
+	request := client.QuickMatch{Preset: "fast", Seats: 2}
+	there := quickFor(t, on, waits.user, request)
+	if w := waits.join(there.MatchID, nil); w.GetRole() != wire.Role_ROLE_PLAYER {
+		t.Fatalf("WELCOME {%v}", w)
+	}
+	left, begun := int64(on.limits.ReservationMs)+1, time.Now()
+	for left > 0 {
+		found := quickFor(t, on, away, request)
+		if found.MatchID != there.MatchID || found.ReservedMs >= left {
+			t.Fatalf("%v after the first call: %+v, after %d ms were left", time.Since(begun), found, left)
+		}
+		left = found.ReservedMs
+		time.Sleep(100 * time.Millisecond)
+	}
+	if took := time.Since(begun); took > time.Duration(on.limits.ReservationMs)*time.Millisecond+time.Second {
+		t.Errorf("the promise stood for %v", took)
+	}
+	found := quickFor(t, on, honest.user, request)
+	if found.MatchID != there.MatchID || found.ReservedMs <= 0 {
+		t.Fatalf("the third player gets %+v", found)
+	}
+	if w := honest.join(there.MatchID, nil); w.GetRole() != wire.Role_ROLE_PLAYER {
+		t.Errorf("the third player's WELCOME is {%v}", w)
+	}
+	for _, p := range []*peer{waits, honest} {
+		first(p, "the start", func(u *wire.Update) bool { return u.GetEvents()[0].GetMatchStarted() != nil })
+		p.forfeit()
 	}
 }
 
