@@ -31,6 +31,7 @@ type fakeNakama struct {
 	hook func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) // before MatchDataSend
 
 	hooks   map[string]func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) // before all else
+	after   map[string]func(ctx context.Context, out, in *rtapi.Envelope) error               // behind successes
 	matched func(entries []runtime.MatchmakerEntry) (string, error)
 	module  *module
 	storage *fakeStorage
@@ -76,6 +77,7 @@ func newFake(t testing.TB, settings ...string) *fakeNakama {
 		counters: map[string]int64{}, gauges: map[string]float64{}, metrics: map[string]Metric{}, disconnected: map[string]int{},
 		accounts: map[string]fakeAccount{}, blocked: map[string][]string{},
 		hooks:   map[string]func(context.Context, *rtapi.Envelope) (*rtapi.Envelope, error){},
+		after:   map[string]func(ctx context.Context, out, in *rtapi.Envelope) error{},
 		storage: newFakeStorage(t),
 	}
 	for _, s := range settings {
@@ -266,6 +268,13 @@ func (i *fakeInitializer) RegisterBeforeRt(id string, fn nakamaBeforeRt) error {
 	}
 	if i.n.hooks[id] = hook; id == "MatchDataSend" {
 		i.n.hook = hook
+	}
+	return nil
+}
+
+func (i *fakeInitializer) RegisterAfterRt(id string, fn nakamaAfterRt) error {
+	i.n.after[id] = func(ctx context.Context, out, in *rtapi.Envelope) error {
+		return fn(ctx, i.n.logger, nil, i.n, out, in)
 	}
 	return nil
 }

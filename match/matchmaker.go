@@ -24,6 +24,7 @@ func (m *module) matched(
 			m.count("set3d_matchmaker_failed_total", nil)
 		}
 	}()
+	m.matchedTickets(entries)
 	setup := m.matchedSetup(entries)
 	for range 2 { // a second time, should it have been bad luck
 		o := m.newOpening(setup)

@@ -14,10 +14,12 @@ type fakeEntry struct {
 	runtime.MatchmakerEntry
 	user       *fakeUser
 	properties map[string]any
+	ticket     string
 }
 
 func (e fakeEntry) GetPresence() runtime.Presence { return e.user }
 func (e fakeEntry) GetProperties() map[string]any { return e.properties }
+func (e fakeEntry) GetTicket() string             { return e.ticket }
 
 func (n *fakeNakama) bringTogether(preset any, users ...*fakeUser) *fakeMatch {
 	n.t.Helper()

@@ -40,6 +40,8 @@ type module struct {
 	calls    *allowance // of RPCs
 	joins    *allowance
 	guesses  *allowance // of codes
+	seeks    *allowance // of tickets of the matchmaker
+	tickets  *tickets
 	blocks   *blocks
 	archive  *archive.Archive
 	operator *operator
@@ -92,8 +94,8 @@ func newModule(settings config, logger runtime.Logger, nk runtime.NakamaModule, 
 		config: settings, clock: c, nk: nk, logger: logger,
 		tables: newRegistry(), limiter: newLimiter(settings.rate), manners: newLimiter(socialRate()), requests: newRequests(),
 		calls: newAllowance(settings.rpcPerMinute), joins: newAllowance(settings.rpcPerMinute),
-		guesses: newAllowance(settings.wrongCodesPerMinute),
-		wake:    "wake " + rand.Text(),
+		guesses: newAllowance(settings.wrongCodesPerMinute), seeks: newAllowance(settings.rpcPerMinute), tickets: newTickets(),
+		wake: "wake " + rand.Text(),
 	}
 	m.blocks, m.operator = newBlocks(m), newOperator(m)
 	return m
@@ -111,6 +113,11 @@ func (m *module) registerHooks(initializer runtime.Initializer) error {
 	for id, hook := range hooks {
 		if err := initializer.RegisterBeforeRt(id, hook); err != nil {
 			return fmt.Errorf("register the hook for %s: %w", id, err)
+		}
+	}
+	for id, note := range map[string]note{"MatchmakerAdd": m.tookTicket, "MatchmakerRemove": m.removedTicket} {
+		if err := initializer.RegisterAfterRt(id, m.afterHook(note)); err != nil {
+			return fmt.Errorf("register the hook behind %s: %w", id, err)
 		}
 	}
 	if err := initializer.RegisterMatchmakerMatched(m.matched); err != nil {

@@ -31,6 +31,20 @@ func (m *module) hook(g gate) beforeRt {
 	}
 }
 
+type afterRt = func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *rtapi.Envelope, *rtapi.Envelope) error
+
+// note looks at a realtime message that Nakama has answered with success, and at the answer.
+type note func(ctx context.Context, out, in *rtapi.Envelope)
+
+// afterHook makes a hook of Nakama's of a note.
+func (m *module) afterHook(n note) afterRt {
+	return func(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, out, in *rtapi.Envelope) error {
+		defer m.guard(atHook)
+		n(ctx, out, in)
+		return nil
+	}
+}
+
 // gateMatchJoin refuses storms of joins, and relayed matches: they have no rules, and whoever lands in one waits for a game
 // that never comes. The matchmaker hands out tokens for them if its hook fails.
 func (m *module) gateMatchJoin(ctx context.Context, in *rtapi.Envelope) error {

@@ -17,31 +17,40 @@ const (
 
 // gateTicket makes a ticket say what this server makes matches by, and nothing else: a public preset, and counts that are a
 // table's. It writes the query itself, since Nakama asks only one side's.
-func (m *module) gateTicket(_ context.Context, in *rtapi.Envelope) error {
-	return m.judgeTicket(in.GetMatchmakerAdd())
+func (m *module) gateTicket(ctx context.Context, in *rtapi.Envelope) error {
+	err := m.judgeTicket(ctx, in.GetMatchmakerAdd())
+	if err == nil {
+		err = m.admitTicket(ctx) // last: what it lets through reaches Nakama
+	}
+	return m.countRefused(err)
 }
 
-// gatePartyTicket does the same for a party's ticket.
-func (m *module) gatePartyTicket(_ context.Context, in *rtapi.Envelope) error {
+// gatePartyTicket does the same for a party's ticket. Nakama counts these itself, and refuses too many of them without a line in the log.
+func (m *module) gatePartyTicket(ctx context.Context, in *rtapi.Envelope) error {
 	party := in.GetPartyMatchmakerAdd()
 	ticket := &rtapi.MatchmakerAdd{
-		MinCount: party.GetMinCount(), MaxCount: party.GetMaxCount(),
+		MinCount: party.GetMinCount(), MaxCount: party.GetMaxCount(), CountMultiple: party.GetCountMultiple(),
 		StringProperties: party.GetStringProperties(), NumericProperties: party.GetNumericProperties(),
 	}
-	if err := m.judgeTicket(ticket); err != nil {
-		return err
+	if err := m.judgeTicket(ctx, ticket); err != nil {
+		return m.countRefused(err)
 	}
 	party.MinCount, party.MaxCount, party.Query = ticket.MinCount, ticket.MaxCount, ticket.Query
 	party.StringProperties, party.NumericProperties = ticket.StringProperties, ticket.NumericProperties
 	return nil
 }
 
-func (m *module) judgeTicket(ticket *rtapi.MatchmakerAdd) error {
+func (m *module) judgeTicket(ctx context.Context, ticket *rtapi.MatchmakerAdd) error {
 	if m.operator.isDraining() {
-		m.count("set3d_tickets_refused_total", nil)
 		return reject(wire.Reason_REASON_SHUTTING_DOWN, nil)
 	}
-	err := checkTicket(ticket, m.presets())
+	if wait, ok := m.seeks.take(senderOf(ctx).userID, m.clock.now()); !ok {
+		return tooMany(wait)
+	}
+	return checkTicket(ticket, m.presets())
+}
+
+func (m *module) countRefused(err error) error {
 	if err != nil {
 		m.count("set3d_tickets_refused_total", nil)
 	}
@@ -91,6 +100,11 @@ func countTicket(ticket *rtapi.MatchmakerAdd) error {
 	}
 	if ticket.MinCount < quickMin || ticket.MaxCount > domain.MaxPlayers || ticket.MaxCount < ticket.MinCount {
 		return reject(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "min_count, max_count", "allowed": "2 to 8"})
+	}
+	if ticket.CountMultiple != nil {
+		if n := ticket.CountMultiple.Value; n < 1 || ticket.MinCount%n != 0 || ticket.MaxCount%n != 0 {
+			return reject(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "count_multiple", "allowed": "a divisor of both counts"})
+		}
 	}
 	return nil
 }

@@ -117,6 +117,35 @@ func TestFindFalseTickets(t *testing.T) {
 	}
 }
 
+// TestFindTooManyTickets: a session has three tickets at most. More are refused before Nakama hears of them, which would write a line for each.
+func TestFindTooManyTickets(t *testing.T) {
+	on := shared(t)
+	for _, format := range bothFormats {
+		p := connect(t, on, format)
+		refused := func() {
+			t.Helper()
+			if e := p.call(ticketOf("classic", 8)).GetError(); e.GetCode() != 7 || !strings.Contains(e.GetMessage(), `"TOO_MANY_REQUESTS"`) ||
+				!strings.Contains(e.GetMessage(), `"limit":3,"retry_after_ms":`) {
+				t.Fatalf("a ticket too many is answered {%v}", e)
+			}
+		}
+		ticket := p.call(ticketOf("classic", 8)).GetMatchmakerTicket().GetTicket()
+		p.ticket("classic", 8)
+		p.ticket("classic", 8)
+		for range 20 {
+			refused()
+		}
+		p.call(&rtapi.Envelope{Message: &rtapi.Envelope_MatchmakerRemove{MatchmakerRemove: &rtapi.MatchmakerRemove{Ticket: ticket}}})
+		p.ticket("classic", 8)
+		refused()
+		p.hangUp()
+		connectAs(t, on, p.user, format).ticket("classic", 8) // another session has its own
+	}
+	if on.process != nil && strings.Contains(on.log.text(), "Error adding to matchmaker") {
+		t.Error("the matchmaker has heard of a ticket too many")
+	}
+}
+
 // TestFindNoRelayedMatch: nobody can make or join a match without rules.
 func TestFindNoRelayedMatch(t *testing.T) {
 	on := shared(t)

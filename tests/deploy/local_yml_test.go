@@ -35,6 +35,7 @@ func shipped() map[string]any {
 		"match.label_update_interval_ms":   2000,
 		"tracker.event_queue_size":         8192,
 		"matchmaker.interval_sec":          2,
+		"matchmaker.max_tickets":           3,
 		"matchmaker.max_intervals":         3,
 		"metrics.prometheus_port":          9100,
 		"metrics.reporting_freq_sec":       10,
