@@ -19,6 +19,7 @@ func (h *handler) MatchInit(ctx context.Context, logger runtime.Logger, _ *sql.D
 			state, tickRate, text = nil, 0, ""
 		}
 	}()
+	logger = h.module.logger.over(logger)
 	t, err := newTable(h.module, logger, matchID, params)
 	if err != nil {
 		logger.Error("cannot make a match: %v", err)

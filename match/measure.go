@@ -48,6 +48,7 @@ func (x *Metric) each(chosen map[string]string, f func(labels map[string]string)
 // measure runs beside everything else. It takes no lock of a table's for longer than a reader does.
 func (m *module) measure() {
 	defer m.guard(atHousekeeper)
+	m.logger.lines.tell()
 	m.tallies.handOver(m)
 	m.measureTables()
 	m.measureArchive()

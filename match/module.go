@@ -32,7 +32,7 @@ type module struct {
 	config   config
 	clock    clock
 	nk       runtime.NakamaModule
-	logger   runtime.Logger
+	logger   *throttle
 	tables   *registry
 	limiter  *limiter
 	manners  *limiter // of what is said around the game
@@ -91,7 +91,7 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 
 func newModule(settings config, logger runtime.Logger, nk runtime.NakamaModule, c clock) *module {
 	m := &module{
-		config: settings, clock: c, nk: nk, logger: logger,
+		config: settings, clock: c, nk: nk, logger: newThrottle(logger, c.now),
 		tables: newRegistry(), limiter: newLimiter(settings.rate), manners: newLimiter(socialRate()), requests: newRequests(),
 		calls: newAllowance(settings.rpcPerMinute), joins: newAllowance(settings.rpcPerMinute),
 		guesses: newAllowance(settings.wrongCodesPerMinute), seeks: newAllowance(settings.rpcPerMinute), tickets: newTickets(),
