@@ -44,6 +44,7 @@ type module struct {
 	beforeList                listMatchHook
 	beforeWrite               writeHook
 	beforeDeleteObjects       deleteObjHook
+	beforeListStorage         listStorageHook
 	http                      []httpHandler
 
 	mu      sync.RWMutex

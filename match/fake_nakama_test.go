@@ -30,11 +30,12 @@ type fakeNakama struct {
 	rpcs map[string]nakamaRPC
 	hook func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) // before MatchDataSend
 
-	hooks   map[string]func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) // before all else
-	after   map[string]func(ctx context.Context, out, in *rtapi.Envelope) error               // behind successes
-	matched func(entries []runtime.MatchmakerEntry) (string, error)
-	module  *module
-	storage *fakeStorage
+	hooks    map[string]func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) // before all else
+	listings []func(context.Context) (untouched bool, err error)
+	after    map[string]func(ctx context.Context, out, in *rtapi.Envelope) error // behind successes
+	matched  func(entries []runtime.MatchmakerEntry) (string, error)
+	module   *module
+	storage  *fakeStorage
 
 	mu           sync.Mutex
 	matches      map[string]*fakeMatch

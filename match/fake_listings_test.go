@@ -1,0 +1,43 @@
+package match
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/heroiclabs/nakama-common/api"
+	"github.com/heroiclabs/nakama-common/runtime"
+)
+
+func (i *fakeInitializer) RegisterBeforeListMatches(fn func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.ListMatchesRequest) (*api.ListMatchesRequest, error)) error {
+	i.n.listings = append(i.n.listings, listingOf(i.n, fn))
+	return nil
+}
+
+func (i *fakeInitializer) RegisterBeforeListParties(fn func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.ListPartiesRequest) (*api.ListPartiesRequest, error)) error {
+	i.n.listings = append(i.n.listings, listingOf(i.n, fn))
+	return nil
+}
+
+func (i *fakeInitializer) RegisterBeforeListStorageObjects(fn func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.ListStorageObjectsRequest) (*api.ListStorageObjectsRequest, error)) error {
+	i.n.listings = append(i.n.listings, listingOf(i.n, fn))
+	return nil
+}
+
+func (i *fakeInitializer) RegisterBeforeListNotifications(fn func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.ListNotificationsRequest) (*api.ListNotificationsRequest, error)) error {
+	i.n.listings = append(i.n.listings, listingOf(i.n, fn))
+	return nil
+}
+
+func (i *fakeInitializer) RegisterBeforeListGroups(fn func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.ListGroupsRequest) (*api.ListGroupsRequest, error)) error {
+	i.n.listings = append(i.n.listings, listingOf(i.n, fn))
+	return nil
+}
+
+// listingOf asks a hook of Nakama's listings about a request, and reports whether the request goes on as it is.
+func listingOf[T any](n *fakeNakama, fn func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *T) (*T, error)) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		in := new(T)
+		out, err := fn(ctx, n.logger, nil, n, in)
+		return out == in, err
+	}
+}
