@@ -190,6 +190,32 @@ func TestNobodyIsIdleAlone(t *testing.T) {
 	}
 }
 
+// What costs a player nothing does not make the others look idle: emotes, snapshots, claims that are refused.
+func TestNoiseMakesNobodyIdle(t *testing.T) {
+	g := newGame(t, deckRequest(`,"rules":{"idle_limit_ms":3600000}`), "ann", "bob")
+	ann, bob := g.players[0], g.players[1]
+	for i := range uint64(60) {
+		ann.send(g.m, wire.OpCode_OP_CODE_EMOTE, &wire.ShowEmote{Emote: wire.EmoteKind_EMOTE_KIND_HELLO})
+		ann.send(g.m, wire.OpCode_OP_CODE_REQUEST_SNAPSHOT, &wire.RequestSnapshot{})
+		ann.claim(g.m, i+1, "0000 0000 0000") // refused
+		g.pass(10 * time.Second)
+	}
+	if notices := only[*wire.Notice](t, bob.news()); len(notices) != 0 {
+		t.Fatalf("bob, who thinks, hears %v", notices)
+	}
+	ann.claim(g.m, 100, notSet)
+	g.pass(2 * lookEvery)
+	if notice := one[*wire.Notice](t, bob.news()); notice.Kind != wire.NoticeKind_NOTICE_KIND_IDLE {
+		t.Fatalf("notice %v", notice)
+	}
+	g.pass(20 * time.Second)
+	ann.send(g.m, wire.OpCode_OP_CODE_REQUEST_SNAPSHOT, &wire.RequestSnapshot{})
+	g.pass(30 * time.Second)
+	if g.m.table().ended {
+		t.Fatal("bob forfeited although ann has not played since")
+	}
+}
+
 // A dropped player is not idle: the hold is the limit. Who comes back begins anew.
 func TestDroppedIsNotIdle(t *testing.T) {
 	g := newGame(t, deckRequest(`,"rules":{"idle_limit_ms":3600000,"drop_hold_ms":600000}`), "ann", "bob")

@@ -8,15 +8,16 @@ import (
 )
 
 // presence is when a player last did something that only a person does: claimed, showed an emote, asked for the state. Pings
-// come by themselves and do not count.
+// come by themselves and do not count. Only a claim that is judged makes others look idle: all else costs nothing.
 type presence struct {
 	activeAt time.Duration
 	warnedAt time.Duration // 0: not since then
+	playedAt time.Duration // of the last claim that was judged when it came
 }
 
 func (t *table) noteActive(userID string) {
 	if i, sits := t.seats.of(userID); sits {
-		t.seats.seat[i].presence = presence{activeAt: t.now}
+		t.seats.seat[i].activeAt, t.seats.seat[i].warnedAt = t.now, 0
 	}
 }
 
@@ -38,10 +39,10 @@ func (t *table) checkIdle() {
 		switch {
 		case s.visitor == nil || t.now-s.activeAt < warning || !t.canPlay(i):
 		case s.warnedAt == 0:
-			if t.othersActive(i, s.activeAt) {
+			if t.othersPlayed(i, s.activeAt) {
 				t.warnIdle(s)
 			}
-		case t.now-s.warnedAt >= t.module.config.idleForfeit && t.othersActive(i, s.warnedAt):
+		case t.now-s.warnedAt >= t.module.config.idleForfeit && t.othersPlayed(i, s.warnedAt):
 			t.apply(domain.Forfeit{Seat: i, Idle: true})
 			t.replyStamped(s.visitor, wire.OpCode_OP_CODE_NOTICE, func(stamp *wire.Stamp) stampedMessage { return seatForfeited(stamp, i) })
 		}
@@ -54,11 +55,11 @@ func (t *table) canPlay(seat int) bool {
 	return !snapshot.ByPlayer[seat].Forfeited && (!snapshot.Timed || snapshot.TimeLeftMs(seat, t.matchMs(t.now)) > 0)
 }
 
-// othersActive reports whether another person did something after a moment. Bots are never active.
-func (t *table) othersActive(but int, after time.Duration) bool {
+// othersPlayed reports whether another person's claim was judged after a moment. Bots do not count.
+func (t *table) othersPlayed(but int, after time.Duration) bool {
 	for i := range t.seats.count {
 		s := &t.seats.seat[i]
-		if i != but && s.activeAt > after && !t.forfeited(i) {
+		if i != but && s.playedAt > after && !t.forfeited(i) {
 			return true
 		}
 	}

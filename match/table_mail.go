@@ -112,6 +112,7 @@ func (t *table) claim(m mail) {
 		t.held[claim.Seat] = claim.ID
 	case domain.Applied: // answered by an event
 		t.judged = append(t.judged, m.at)
+		t.seats.seat[claim.Seat].playedAt = t.now
 	case domain.HeldAlready, domain.Waiting:
 	}
 }
