@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	wire "set3d/proto/set3d/v1"
@@ -86,7 +87,7 @@ func (r *request) take(name string) (raw json.RawMessage, ok bool) {
 	return raw, raw != nil && r.err == nil
 }
 
-// text takes a string of at most limit characters.
+// text takes a string of at most limit characters. PostgreSQL takes no NUL in a text, and says so as if it had failed: nobody else has to look for it.
 func (r *request) text(name string, limit int) (string, bool) {
 	raw, ok := r.take(name)
 	if !ok {
@@ -99,6 +100,10 @@ func (r *request) text(name string, limit int) (string, bool) {
 	}
 	if n := utf8.RuneCountInString(s); n > limit {
 		r.outOfRange(name, fmt.Sprintf("%d characters", n), fmt.Sprintf("at most %d characters", limit))
+		return "", false
+	}
+	if strings.ContainsRune(s, 0) {
+		r.outOfRange(name, shorten(s), "text without NUL characters")
 		return "", false
 	}
 	return s, true
