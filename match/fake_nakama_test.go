@@ -31,7 +31,7 @@ type fakeNakama struct {
 	hook func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) // before MatchDataSend
 
 	hooks    map[string]func(ctx context.Context, in *rtapi.Envelope) (*rtapi.Envelope, error) // before all else
-	listings []func(context.Context) (untouched bool, err error)
+	apiCalls []func(context.Context) (untouched bool, err error)
 	after    map[string]func(ctx context.Context, out, in *rtapi.Envelope) error // behind successes
 	matched  func(entries []runtime.MatchmakerEntry) (string, error)
 	module   *module

@@ -42,7 +42,7 @@ type module struct {
 	guesses  *allowance // of codes
 	seeks    *allowance // of tickets of the matchmaker
 	tickets  *tickets
-	listings *allowance // Nakama's own
+	apiCalls *allowance // of Nakama's own API
 	blocks   *blocks
 	archive  *archive.Archive
 	operator *operator
@@ -96,7 +96,7 @@ func newModule(settings config, logger runtime.Logger, nk runtime.NakamaModule, 
 		tables: newRegistry(), limiter: newLimiter(settings.rate), manners: newLimiter(socialRate()), requests: newRequests(),
 		calls: newAllowance(settings.rpcPerMinute), joins: newAllowance(settings.rpcPerMinute),
 		guesses: newAllowance(settings.wrongCodesPerMinute), seeks: newAllowance(settings.rpcPerMinute), tickets: newTickets(),
-		listings: newAllowance(settings.rpcPerMinute),
+		apiCalls: newAllowance(settings.rpcPerMinute),
 		wake:     "wake " + rand.Text(),
 	}
 	m.blocks, m.operator = newBlocks(m), newOperator(m)
@@ -122,8 +122,8 @@ func (m *module) registerHooks(initializer runtime.Initializer) error {
 			return fmt.Errorf("register the hook behind %s: %w", id, err)
 		}
 	}
-	if err := m.registerListings(initializer); err != nil {
-		return fmt.Errorf("register the hooks for listings: %w", err)
+	if err := m.registerAPILimits(initializer); err != nil {
+		return fmt.Errorf("register the hooks for Nakama's API: %w", err)
 	}
 	if err := initializer.RegisterMatchmakerMatched(m.matched); err != nil {
 		return fmt.Errorf("register the matchmaker's hook: %w", err)

@@ -11,23 +11,24 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
-// registerListings gives Nakama's own listings a rate for each user: Nakama writes a line for every query or cursor that it cannot read, some of them
-// with what the client sent.
-func (m *module) registerListings(i runtime.Initializer) error {
+// registerAPILimits gives calls of Nakama's own API a rate for each user: Nakama writes a line for every query or cursor that it cannot read, most of
+// them with what the client sent, and for every username that is taken.
+func (m *module) registerAPILimits(i runtime.Initializer) error {
 	return errors.Join(
 		i.RegisterBeforeListMatches(atRate[*api.ListMatchesRequest](m)), i.RegisterBeforeListParties(atRate[*api.ListPartiesRequest](m)),
 		i.RegisterBeforeListStorageObjects(atRate[*api.ListStorageObjectsRequest](m)),
 		i.RegisterBeforeListNotifications(atRate[*api.ListNotificationsRequest](m)), i.RegisterBeforeListGroups(atRate[*api.ListGroupsRequest](m)),
+		i.RegisterBeforeUpdateAccount(atRate[*api.UpdateAccountRequest](m)),
 	)
 }
 
-// atRate is a hook of Nakama's that lets as many requests of a user through as RPCs, over all listings together.
+// atRate is a hook of Nakama's that lets as many requests of a user through as RPCs, over all these calls together.
 func atRate[T any](m *module) func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, T) (T, error) {
 	return func(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, in T) (out T, err error) {
 		defer m.guard(atHook) // Nakama recovers no panic there; err is INTERNAL then
 		err = reject(wire.Reason_REASON_INTERNAL, nil)
 		if userID, known := userOf(ctx); known == nil {
-			if wait, ok := m.listings.take(userID, m.clock.now()); !ok {
+			if wait, ok := m.apiCalls.take(userID, m.clock.now()); !ok {
 				return in, tooMany(wait)
 			}
 		}
