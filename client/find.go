@@ -44,7 +44,8 @@ type QuickMatched struct {
 	Code    string `json:"code"`
 	// Created says that the table was made for this request.
 	Created bool `json:"created"`
-	// ReservedMs is for how long the seat is kept. 0: no seat is promised, a free one is first come, first served, or the user sits there.
+	// ReservedMs is for how long the seat is kept. 0: no seat is promised, a free one is first come, first served, or
+	// the user sits there.
 	ReservedMs int64           `json:"reserved_ms"`
 	Preset     string          `json:"preset"`
 	Rules      json.RawMessage `json:"rules"`

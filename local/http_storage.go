@@ -127,12 +127,14 @@ func (s *Server) listStorage(c *call) (proto.Message, error) {
 		owner = id.String()
 	}
 	in, err := s.beforeListStorage(c, &api.ListStorageObjectsRequest{
-		UserId: owner, Collection: c.PathValue("collection"), Limit: wrapperspb.Int32(int32(limit)), Cursor: c.query.Get("cursor"),
+		UserId: owner, Collection: c.PathValue("collection"), Limit: wrapperspb.Int32(int32(limit)),
+		Cursor: c.query.Get("cursor"),
 	})
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := s.store.listObjects(c.Context(), c.who.userID.String(), in.UserId, in.Collection, int(in.GetLimit().GetValue()), in.Cursor)
+	reader, most := c.who.userID.String(), int(in.GetLimit().GetValue())
+	found, next, err := s.store.listObjects(c.Context(), reader, in.UserId, in.Collection, most, in.Cursor)
 	var status *statusError
 	switch {
 	case errors.As(err, &status):

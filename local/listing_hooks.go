@@ -8,7 +8,10 @@ import (
 	"github.com/heroiclabs/nakama-common/runtime"
 )
 
-type listStorageHook = func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ListStorageObjectsRequest) (*api.ListStorageObjectsRequest, error)
+// beforeAPI is a hook before a call of the API.
+type beforeAPI[T any] = func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *T) (*T, error)
+
+type listStorageHook = beforeAPI[api.ListStorageObjectsRequest]
 
 func (i *initializer) RegisterBeforeListStorageObjects(fn listStorageHook) error {
 	i.srv.module.beforeListStorage = fn
@@ -17,15 +20,15 @@ func (i *initializer) RegisterBeforeListStorageObjects(fn listStorageHook) error
 
 // The listings below are not served here, so their hooks never run.
 
-func (*initializer) RegisterBeforeListParties(func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.ListPartiesRequest) (*api.ListPartiesRequest, error)) error {
+func (*initializer) RegisterBeforeListParties(beforeAPI[api.ListPartiesRequest]) error {
 	return nil
 }
 
-func (*initializer) RegisterBeforeListNotifications(func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.ListNotificationsRequest) (*api.ListNotificationsRequest, error)) error {
+func (*initializer) RegisterBeforeListNotifications(beforeAPI[api.ListNotificationsRequest]) error {
 	return nil
 }
 
-func (*initializer) RegisterBeforeListGroups(func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *api.ListGroupsRequest) (*api.ListGroupsRequest, error)) error {
+func (*initializer) RegisterBeforeListGroups(beforeAPI[api.ListGroupsRequest]) error {
 	return nil
 }
 

@@ -17,7 +17,6 @@ type (
 	nakamaMatchMaker = func(context.Context, nakama.Logger, *sql.DB, nakama.NakamaModule) (nakama.Match, error)
 	nakamaMatched    = func(context.Context, nakama.Logger, *sql.DB, nakama.NakamaModule, []nakama.MatchmakerEntry) (string, error)
 	nakamaBeforeRt   = func(context.Context, nakama.Logger, *sql.DB, nakama.NakamaModule, *rtapi.Envelope) (*rtapi.Envelope, error)
-	nakamaAfterRt    = func(context.Context, nakama.Logger, *sql.DB, nakama.NakamaModule, *rtapi.Envelope, *rtapi.Envelope) error
 )
 
 // fakeMatch is one running match. Holding callback stands for running on the match's goroutine.

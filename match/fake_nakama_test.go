@@ -273,7 +273,7 @@ func (i *fakeInitializer) RegisterBeforeRt(id string, fn nakamaBeforeRt) error {
 	return nil
 }
 
-func (i *fakeInitializer) RegisterAfterRt(id string, fn nakamaAfterRt) error {
+func (i *fakeInitializer) RegisterAfterRt(id string, fn afterRt) error {
 	i.n.after[id] = func(ctx context.Context, out, in *rtapi.Envelope) error {
 		return fn(ctx, i.n.logger, nil, i.n, out, in)
 	}

@@ -136,7 +136,8 @@ func TestAskingAgainProlongsNothing(t *testing.T) {
 	}
 	for range 3 { // bob may come, if nobody else does
 		for _, request := range []string{`{}`, `{"request_id":"bob"}`} {
-			if found := mustQuick(t, bob, request); found.MatchID != first.MatchID || found.ReservedMs != 0 || found.Created {
+			found := mustQuick(t, bob, request)
+			if found.MatchID != first.MatchID || found.ReservedMs != 0 || found.Created {
 				t.Fatalf("after the promise the answer to %s is %+v", request, found)
 			}
 		}
@@ -157,7 +158,8 @@ func TestAskingAgainProlongsNothing(t *testing.T) {
 	}
 }
 
-// Joining and leaving gives nobody a second promise, and a table where a promise can be made is better than one where it cannot.
+// Joining and leaving gives nobody a second promise, and a table where a promise can be made is better than one where
+// it cannot.
 func TestLeavingRenewsNothing(t *testing.T) {
 	n := newFake(t, "SET3D_RESERVATION_MS=5000", "SET3D_EMPTY_TABLE_MS=600000")
 	ann, bob, eve := n.session("ann"), n.session("bob"), n.session("eve")

@@ -31,14 +31,18 @@ func (m *module) hook(g gate) beforeRt {
 	}
 }
 
-type afterRt = func(context.Context, runtime.Logger, *sql.DB, runtime.NakamaModule, *rtapi.Envelope, *rtapi.Envelope) error
+type afterRt = func(
+	ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out, in *rtapi.Envelope,
+) error
 
 // note looks at a realtime message that Nakama has answered with success, and at the answer.
 type note func(ctx context.Context, out, in *rtapi.Envelope)
 
 // afterHook makes a hook of Nakama's of a note.
 func (m *module) afterHook(n note) afterRt {
-	return func(ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, out, in *rtapi.Envelope) error {
+	return func(
+		ctx context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, out, in *rtapi.Envelope,
+	) error {
 		defer m.guard(atHook)
 		n(ctx, out, in)
 		return nil

@@ -87,7 +87,8 @@ func (r *request) take(name string) (raw json.RawMessage, ok bool) {
 	return raw, raw != nil && r.err == nil
 }
 
-// text takes a string of at most limit characters. PostgreSQL takes no NUL in a text, and says so as if it had failed: nobody else has to look for it.
+// text takes a string of at most limit characters. PostgreSQL takes no NUL in a text, and says so as if it had
+// failed: nobody else has to look for it.
 func (r *request) text(name string, limit int) (string, bool) {
 	raw, ok := r.take(name)
 	if !ok {

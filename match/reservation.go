@@ -21,7 +21,8 @@ type ledger struct {
 	given   map[string]bool // users who have been promised a seat here, at most promisesMax
 }
 
-// promisesMax bounds how many users a lobby promises a seat, and remembers. Those who come after them are sent there without a promise.
+// promisesMax bounds how many users a lobby promises a seat, and remembers. Those who come after them are sent there
+// without a promise.
 const promisesMax = 1_000
 
 // place is what the ledger knows of a seat.
@@ -55,9 +56,10 @@ func (b *mailbox) reserveSeat(userID string, until time.Duration) bool {
 // freeSeats counts the seats that can be promised now; 0 when the lobby is over. Any goroutine may call it.
 func (b *mailbox) freeSeats() int { return b.ledger.free(b.module.clock.now()) }
 
-// reserve promises a seat to a user until a moment of the module's clock. A user is promised a seat at a table once: a user who sits, or whose
-// promise stands, keeps that seat, and the promise ends when it would have ended. false if no seat is free, the lobby is over or about to be, or the
-// user was removed from this table or has been promised a seat here before.
+// reserve promises a seat to a user until a moment of the module's clock. A user is promised a seat at a table once:
+// a user who sits, or whose promise stands, keeps that seat, and the promise ends when it would have ended. false if
+// no seat is free, the lobby is over or about to be, or the user was removed from this table or has been promised a
+// seat here before.
 func (l *ledger) reserve(userID string, until, now time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +80,8 @@ func (l *ledger) reserve(userID string, until, now time.Duration) bool {
 	return true
 }
 
-// restart lets the promise of a user begin anew, if it stands. The server does that when a table took long to make, and never at a client's wish.
+// restart lets the promise of a user begin anew, if it stands. The server does that when a table took long to make,
+// and never at a client's wish.
 func (l *ledger) restart(userID string, until, now time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

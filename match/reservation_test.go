@@ -36,8 +36,10 @@ func TestLedgerKeepsPromises(t *testing.T) {
 
 func TestLedgerSits(t *testing.T) {
 	l := newLedger(3, [domain.MaxPlayers]string{}, 0)
-	if !l.reserve("ann", 5*time.Second, 0) || !l.reserve("ann", time.Second, 0) || !l.reserve("ann", time.Minute, 0) || l.free(0) != 2 {
-		t.Fatal("one user, one promise")
+	for _, until := range []time.Duration{5 * time.Second, time.Second, time.Minute} {
+		if !l.reserve("ann", until, 0) || l.free(0) != 2 {
+			t.Fatal("one user, one promise")
+		}
 	}
 	if until, ok := l.promise(0, 0); !ok || until != 5*time.Second {
 		t.Fatalf("promised until %v: asking again neither prolongs nor shortens a promise", until)
@@ -72,7 +74,8 @@ func TestLedgerSits(t *testing.T) {
 	}
 }
 
-// A user is promised a seat at a table once, whatever became of the promise. Who had one may still take a free seat.
+// A user is promised a seat at a table once, whatever became of the promise, and may take a free
+// seat after that.
 func TestOnePromiseForEach(t *testing.T) {
 	l := newLedger(2, [domain.MaxPlayers]string{"ann"}, 5*time.Second)
 	if !l.reserve("bob", 5*time.Second, 0) {
@@ -111,7 +114,8 @@ func TestPromisesAreBounded(t *testing.T) {
 	l := newLedger(1, [domain.MaxPlayers]string{}, 0)
 	now := time.Duration(0)
 	for i := range 2 * promisesMax {
-		if user := fmt.Sprint("u", i); l.reserve(user, now+time.Second, now) != (i < promisesMax) || !l.hasRoom(user, now+time.Second) {
+		user := fmt.Sprint("u", i)
+		if l.reserve(user, now+time.Second, now) != (i < promisesMax) || !l.hasRoom(user, now+time.Second) {
 			t.Fatalf("user %d, %d promises are remembered", i, len(l.given))
 		}
 		now += time.Second

@@ -21,9 +21,10 @@ type finding struct {
 	mine    bool     // and the caller has to make it
 }
 
-// seek finds a user a seat: where the user has one already, at an open table, at one that is being made, at an open table where the user's promise is
-// over (first come, first served), or at fresh, which the caller makes. ok is false if nothing was found and the caller may open no more tables. Of
-// parallel callers only as many make tables as are needed.
+// seek finds a user a seat: where the user has one already, at an open table, at one that is being made, at an open
+// table where the user's promise is over (first come, first served), or at fresh, which the caller makes. ok is false
+// if nothing was found and the caller may open no more tables. Of parallel callers only as many make tables as are
+// needed.
 func (r *registry) seek(w wish, fresh *opening, limit int) (found finding, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,8 +88,8 @@ func (r *registry) seekTable(w wish) *mailbox {
 	return nil
 }
 
-// seekRoom finds a table with a free seat that the user cannot be promised any more. Somebody may be waiting there, so it is better than a new table
-// for both.
+// seekRoom finds a table with a free seat that the user cannot be promised any more. Somebody may be waiting there,
+// so it is better than a new table for both.
 func (r *registry) seekRoom(w wish) *mailbox {
 	for _, b := range r.lobbies[w.kind] {
 		if b.ledger.hasRoom(w.userID, w.now) && !slices.ContainsFunc(b.ledger.users(w.now), w.apart) {

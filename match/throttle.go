@@ -7,15 +7,15 @@ import (
 	"github.com/heroiclabs/nakama-common/runtime"
 )
 
-// How many lines a minute of one kind, which is one format, are written. Clients can cause most kinds, and a disk that is full, or a log that was
-// rotated away, helps nobody. INFO is the ordinary course of matches.
+// How many lines a minute of one kind, which is one format, are written. Clients can cause most kinds, and a disk
+// that is full, or a log that was rotated away, helps nobody. INFO is the ordinary course of matches.
 const (
 	infosPerMinute    = 600
 	troublesPerMinute = 60 // warnings, and as many errors
 )
 
-// throttle is a logger that leaves out what is more than that, and says how many lines it left out. Those that are made of it with fields share its
-// counts. Debug lines pass: an operator who turns them on wants them all.
+// throttle is a logger that leaves out what is more than that, and says how many lines it left out. Those that are
+// made of it with fields share its counts. Debug lines pass: an operator who turns them on wants them all.
 type throttle struct {
 	runtime.Logger
 	lines *lineCounts
@@ -115,7 +115,8 @@ func (c *lineCounts) take(level lineLevel, format string) bool {
 	return true
 }
 
-// tell closes the minutes that are over. Somebody has to call it now and then: perhaps there is never another line of the kind.
+// tell closes the minutes that are over. Somebody has to call it now and then: perhaps there is never another line of
+// the kind.
 func (c *lineCounts) tell() {
 	now := c.now()
 	c.mu.Lock()

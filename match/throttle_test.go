@@ -30,7 +30,8 @@ func TestThrottle(t *testing.T) {
 		log.Debug("thought %d", i)
 		now += 10 * time.Millisecond
 	}
-	for what, want := range map[string]int{"WARN warned": 60, "ERROR lost": 60, "INFO began": 600, "DEBUG thought": 1_000} {
+	wanted := map[string]int{"WARN warned": 60, "ERROR lost": 60, "INFO began": 600, "DEBUG thought": 1_000}
+	for what, want := range wanted {
 		if n := count(what); n != want {
 			t.Errorf("%d lines %s", n, what)
 		}
@@ -84,7 +85,8 @@ func TestFloodsAreLoggedAtARate(t *testing.T) {
 			omitted++
 		}
 	}
-	if floods != troublesPerMinute || others != troublesPerMinute || omitted != 2 || n.counter("set3d_sessions_cut_off_total") != 500 {
+	cutOff := n.counter("set3d_sessions_cut_off_total")
+	if floods != troublesPerMinute || others != troublesPerMinute || omitted != 2 || cutOff != 500 {
 		t.Fatalf("%d and %d lines, and %d of what was left out", floods, others, omitted)
 	}
 }

@@ -25,7 +25,8 @@ func (m *module) gateTicket(ctx context.Context, in *rtapi.Envelope) error {
 	return m.countRefused(err)
 }
 
-// gatePartyTicket does the same for a party's ticket. Nakama counts these itself, and refuses too many of them without a line in the log.
+// gatePartyTicket does the same for a party's ticket. Nakama counts these itself, and refuses too many of them
+// without a line in the log.
 func (m *module) gatePartyTicket(ctx context.Context, in *rtapi.Envelope) error {
 	party := in.GetPartyMatchmakerAdd()
 	ticket := &rtapi.MatchmakerAdd{
@@ -103,7 +104,8 @@ func countTicket(ticket *rtapi.MatchmakerAdd) error {
 	}
 	if ticket.CountMultiple != nil {
 		if n := ticket.CountMultiple.Value; n < 1 || ticket.MinCount%n != 0 || ticket.MaxCount%n != 0 {
-			return reject(wire.Reason_REASON_OUT_OF_RANGE, args{"field": "count_multiple", "allowed": "a divisor of both counts"})
+			a := args{"field": "count_multiple", "allowed": "a divisor of both counts"}
+			return reject(wire.Reason_REASON_OUT_OF_RANGE, a)
 		}
 	}
 	return nil

@@ -13,18 +13,19 @@ import (
 )
 
 const (
-	// ticketsMax is how many tickets a session may have in the matchmaker: Nakama's default for matchmaker.max_tickets. Nakama refuses one more, too,
-	// but writes an ERROR line each time.
+	// ticketsMax is how many tickets a session may have in the matchmaker: Nakama's default for
+	// matchmaker.max_tickets. Nakama refuses one more, too, but writes an ERROR line each time.
 	ticketsMax = 3
-	// ticketPause is for how long a session is refused more tickets without asking Nakama, unless one of its tickets is gone before. Then one is
-	// let through, whatever the count says: a count that is wrong locks nobody out.
+	// ticketPause is for how long a session is refused more tickets without asking Nakama, unless one of its tickets
+	// is gone before. Then one is let through, whatever the count says: a count that is wrong locks nobody out.
 	ticketPause = 30 * time.Second
-	// holderLife is after how long a session is forgotten that neither adds nor loses tickets. Nobody tells us reliably that a session has ended.
+	// holderLife is after how long a session is forgotten that neither adds nor loses tickets. Nobody tells us
+	// reliably that a session has ended.
 	holderLife = 2 * time.Minute
 )
 
-// tickets counts the tickets that each session has in the matchmaker. A party's tickets count for its members as well, which is not seen here: so what
-// counts in the end is whether Nakama has taken the last ticket.
+// tickets counts the tickets that each session has in the matchmaker. A party's tickets count for its members as
+// well, which is not seen here: so what counts in the end is whether Nakama has taken the last ticket.
 type tickets struct {
 	mu      sync.Mutex
 	holders map[string]*holder // by session id
@@ -35,7 +36,7 @@ type tickets struct {
 // holder is a session that has asked for tickets.
 type holder struct {
 	tickets map[string]bool
-	asked   bool          // a ticket was let through, and Nakama has not taken it yet. A session's messages are handled one after the other
+	asked   bool          // a ticket was let through, and Nakama has not taken it yet
 	freed   bool          // since then a ticket has gone
 	matched []string      // tickets that were gone before Nakama's answer came, while asked
 	until   time.Duration // no more tickets until then
@@ -44,13 +45,14 @@ type holder struct {
 
 func newTickets() *tickets { return &tickets{holders: map[string]*holder{}} }
 
-// admit reports whether a session may ask Nakama for a ticket; if not, how long it has to wait if none of its tickets goes before.
+// admit reports whether a session may ask Nakama for a ticket; if not, how long it has to wait if none of its tickets
+// goes before.
 func (t *tickets) admit(sessionID string, now time.Duration) (wait time.Duration, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sweep(now)
 	h := t.holder(sessionID)
-	if h.asked && t.heard && !h.freed { // Nakama refused the last one
+	if h.asked && t.heard && !h.freed { // Nakama refused the last one: a session's messages come one after the other
 		h.until = h.lastAt + ticketPause
 	}
 	h.asked, h.freed, h.matched = false, false, nil

@@ -45,7 +45,9 @@ func (m *fakeMatchmaker) add(u *fakeUser) (string, error) {
 		m.early(ticket)
 	}
 	if !m.deaf {
-		out := &rtapi.Envelope{Message: &rtapi.Envelope_MatchmakerTicket{MatchmakerTicket: &rtapi.MatchmakerTicket{Ticket: ticket}}}
+		out := &rtapi.Envelope{Message: &rtapi.Envelope_MatchmakerTicket{
+			MatchmakerTicket: &rtapi.MatchmakerTicket{Ticket: ticket},
+		}}
 		if err := m.n.after["MatchmakerAdd"](u.ctx, out, in); err != nil {
 			m.t.Fatal(err)
 		}
@@ -76,14 +78,20 @@ func (m *fakeMatchmaker) mustAdd(u *fakeUser) string {
 func (m *fakeMatchmaker) mustRefuse(u *fakeUser) {
 	m.t.Helper()
 	before := m.errors
-	if _, err := m.add(u); reasonOf(err) != "TOO_MANY_REQUESTS" || !strings.Contains(err.Error(), `"limit":3,"retry_after_ms":`) || m.errors != before {
-		m.t.Fatalf("a ticket of %s, who has %d, is answered %v; Nakama has written %d lines", u.username, len(m.held[u.sessionID]), err, m.errors-before)
+	_, err := m.add(u)
+	if reasonOf(err) != "TOO_MANY_REQUESTS" || !strings.Contains(err.Error(), `"limit":3,"retry_after_ms":`) {
+		m.t.Fatalf("a ticket of %s, who has %d, is answered %v", u.username, len(m.held[u.sessionID]), err)
+	}
+	if m.errors != before {
+		m.t.Fatalf("Nakama has written %d lines", m.errors-before)
 	}
 }
 
 func (m *fakeMatchmaker) remove(u *fakeUser, ticket string) {
 	delete(m.held[u.sessionID], ticket)
-	in := &rtapi.Envelope{Message: &rtapi.Envelope_MatchmakerRemove{MatchmakerRemove: &rtapi.MatchmakerRemove{Ticket: ticket}}}
+	in := &rtapi.Envelope{Message: &rtapi.Envelope_MatchmakerRemove{
+		MatchmakerRemove: &rtapi.MatchmakerRemove{Ticket: ticket},
+	}}
 	if err := m.n.after["MatchmakerRemove"](u.ctx, &rtapi.Envelope{}, in); err != nil {
 		m.t.Fatal(err)
 	}
@@ -91,7 +99,8 @@ func (m *fakeMatchmaker) remove(u *fakeUser, ticket string) {
 
 func (m *fakeMatchmaker) match(u *fakeUser, ticket string) {
 	delete(m.held[u.sessionID], ticket)
-	if _, err := m.n.matched([]runtime.MatchmakerEntry{fakeEntry{user: u, ticket: ticket}, fakeEntry{user: m.n.session("other")}}); err != nil {
+	entries := []runtime.MatchmakerEntry{fakeEntry{user: u, ticket: ticket}, fakeEntry{user: m.n.session("other")}}
+	if _, err := m.n.matched(entries); err != nil {
 		m.t.Fatal(err)
 	}
 }
@@ -111,8 +120,9 @@ func TestTooManyTickets(t *testing.T) {
 	}
 	m.mustAdd(bob)
 	m.mustAdd(m.n.session("ann")) // Nakama counts by session
-	if m.errors != 0 || m.n.counter("set3d_tickets_refused_total") != 50 || len(m.n.logger.lines) != logged {
-		t.Fatalf("%d lines of Nakama's, %d refused, lines %q", m.errors, m.n.counter("set3d_tickets_refused_total"), m.n.logger.lines[logged:])
+	refused, lines := m.n.counter("set3d_tickets_refused_total"), m.n.logger.lines[logged:]
+	if m.errors != 0 || refused != 50 || len(lines) != 0 {
+		t.Fatalf("%d lines of Nakama's, %d refused, lines %q", m.errors, refused, lines)
 	}
 }
 
@@ -144,7 +154,8 @@ func TestTicketsGo(t *testing.T) {
 	}
 }
 
-// A count that is wrong, because nobody said that tickets were gone, locks nobody out: after a while one is let through, and then the count is right.
+// A count that is wrong, because nobody said that tickets were gone, locks nobody out: after a while one is let
+// through, and then the count is right.
 func TestLostTickets(t *testing.T) {
 	m := newMatchmaker(t)
 	ann := m.n.session("ann")
@@ -219,7 +230,8 @@ func TestTicketsHaveARate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := m.add(m.n.session("ann")); reasonOf(err) != "TOO_MANY_REQUESTS" || strings.Contains(err.Error(), "limit") {
+	_, err := m.add(m.n.session("ann"))
+	if reasonOf(err) != "TOO_MANY_REQUESTS" || strings.Contains(err.Error(), "limit") {
 		t.Fatal(err)
 	}
 	m.mustAdd(m.n.session("bob"))
@@ -245,11 +257,13 @@ func TestTicketMultiples(t *testing.T) {
 		least, most, multiple int32
 		fine                  bool
 	}{
-		{2, 4, -2, false}, {2, 4, 0, false}, {2, 4, 1, true}, {2, 4, 2, true}, {2, 4, 3, false}, {2, 4, 4, false}, {2, 3, 2, false},
+		{2, 4, -2, false}, {2, 4, 0, false}, {2, 4, 1, true}, {2, 4, 2, true}, {2, 4, 3, false}, {2, 4, 4, false},
+		{2, 3, 2, false},
 	} {
 		in := ticketOf(c.least, c.most, nil, nil)
 		in.GetMatchmakerAdd().CountMultiple = wrapperspb.Int32(c.multiple)
-		if _, err := n.hooks["MatchmakerAdd"](n.session("ann").ctx, in); (err == nil) != c.fine || err != nil && !strings.Contains(err.Error(), `"OUT_OF_RANGE"`) {
+		_, err := n.hooks["MatchmakerAdd"](n.session("ann").ctx, in)
+		if (err == nil) != c.fine || err != nil && !strings.Contains(err.Error(), `"OUT_OF_RANGE"`) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

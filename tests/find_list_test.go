@@ -156,16 +156,20 @@ func satisfies(label map[string]any, query string) bool {
 	return true
 }
 
-// TestFindListingsHaveARate: Nakama writes a line for each query that it cannot read, so its listings have a rate for each user.
+// TestFindListingsHaveARate: Nakama writes a line for each query that it cannot read, so its listings have a rate for
+// each user.
 func TestFindListingsHaveARate(t *testing.T) {
 	on := shared(t)
-	for _, path := range []string{"/v2/match?authoritative=true&query=" + url.QueryEscape("+label.x:/[/"), "/v2/storage/any?limit=1&cursor=%24"} {
+	for _, path := range []string{
+		"/v2/match?authoritative=true&query=" + url.QueryEscape("+label.x:/[/"), "/v2/storage/any?limit=1&cursor=%24",
+	} {
 		user, other := signIn(t, on), signIn(t, on)
 		limited := false
 		for i := range 1_000 {
 			status, answer := ask(t, on, http.MethodGet, path, "", bearer(user))
 			if limited = status == http.StatusTooManyRequests; limited {
-				if !strings.Contains(answer, "TOO_MANY_REQUESTS") || !strings.Contains(answer, "retry_after_ms") || i < min(50, on.limits.RPCsPerMinute) {
+				named := strings.Contains(answer, "TOO_MANY_REQUESTS") && strings.Contains(answer, "retry_after_ms")
+				if !named || i < min(50, on.limits.RPCsPerMinute) {
 					t.Errorf("call %d of %s is answered %s", i+1, path, answer)
 				}
 				break

@@ -84,7 +84,8 @@ func TestFindQuickOnce(t *testing.T) {
 	}
 }
 
-// TestFindQuickPromisesOnce: whoever asks again and again without joining keeps no seat from others. The player who waits gets an opponent.
+// TestFindQuickPromisesOnce: a user who asks again and again without joining keeps no seat from others. The player who
+// waits gets an opponent.
 func TestFindQuickPromisesOnce(t *testing.T) {
 	on := serverWith(t, func(l limits) bool { return l.ReservationMs <= 3_000 }, "SET3D_RESERVATION_MS=2000")
 	waits, honest, away := connect(t, on, asJSON), connect(t, on, asProtobuf), signIn(t, on)

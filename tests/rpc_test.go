@@ -30,7 +30,7 @@ func TestRPCErrors(t *testing.T) {
 		{"create_match", `{"rules":{"claim_mode":"automatic"}}`, `{"reason":"UNKNOWN_FIELD","args":{"field":"rules.claim_mode"}}`, 400},
 		{"create_match", `{"seats":"2"}`, `{"reason":"WRONG_TYPE","args":{"expected":"an integer","field":"seats"}}`, 400},
 		{"create_match", `{"seats":2.5}`, `"WRONG_TYPE"`, 400},
-		{"get_result", `{"result_id":"a\u0000"}`, `"OUT_OF_RANGE"`, 400}, // PostgreSQL takes none, and Nakama would log it as an error
+		{"get_result", `{"result_id":"a\u0000"}`, `"OUT_OF_RANGE"`, 400}, // PostgreSQL takes no NUL
 		{"get_record", `{"result_id":"\u0000"}`, `"OUT_OF_RANGE"`, 400},
 		{"resume_match", `{"table_id":"a\u0000b"}`, `"OUT_OF_RANGE"`, 400},
 		{"create_match", `{"seats":[2]}`, `"WRONG_TYPE"`, 400},
