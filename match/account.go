@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -10,6 +11,8 @@ import (
 const (
 	nameMax   = 48  // characters of a name that the table shows
 	avatarMax = 512 // bytes of an address; Nakama's own limit
+
+	lookUpTimeout = 5 * time.Second
 )
 
 // lookUp asks Nakama for a user's name and picture, beside the match's goroutine: it may take as long as the database does.
@@ -17,7 +20,9 @@ const (
 func (b *mailbox) lookUp(userID, shown string) {
 	defer b.guard(atLookUp)
 	b.trip(atLookUp)
-	users, err := b.module.nk.UsersGetId(context.Background(), []string{userID}, nil)
+	ctx, cancel := context.WithTimeout(context.Background(), lookUpTimeout)
+	defer cancel()
+	users, err := b.module.nk.UsersGetId(ctx, []string{userID}, nil)
 	if err != nil || len(users) != 1 {
 		b.module.logger.Warn("cannot look up user %s: %d found, %v", userID, len(users), err)
 		return

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -42,7 +43,25 @@ func TestBlockListOfOneWhoJoined(t *testing.T) {
 	}
 	n.friendsError = errors.New("the database is away")
 	n.clock.next(n.clock.now() + blocksFor)
-	if found := mustQuick(t, bob, `{}`); found.MatchID == "" {
+	if found := mustQuick(t, bob, `{}`); found.MatchID == m.id || found.MatchID == "" {
+		t.Fatalf("what was known of the list is forgotten when it cannot be read: %+v", found)
+	}
+	if found := mustQuick(t, n.session("eve"), `{"seats":3}`); found.MatchID == "" {
 		t.Fatal("no table without block lists")
+	}
+}
+
+// A caller who hangs up keeps nobody's list from being read.
+func TestBlockListsAreReadForEverybody(t *testing.T) {
+	n := newFake(t)
+	n.blocked["ann"] = []string{"bob"}
+	gone, cancel := context.WithCancel(n.session("bob").ctx)
+	cancel()
+	if _, err := n.rpcs["quick_match"](gone, n.logger, nil, n, `{}`); err != nil {
+		t.Log(err) // nobody hears it
+	}
+	n.module.blocks.load([]string{"ann", "eve", "joe"})
+	if !n.module.blocks.apart("bob", "ann") || n.module.blocks.apart("eve", "ann") {
+		t.Fatal("the list was not read")
 	}
 }

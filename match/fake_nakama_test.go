@@ -287,12 +287,18 @@ func (i *fakeInitializer) RegisterMatchmakerMatched(fn nakamaMatched) error {
 	return nil
 }
 
-func (n *fakeNakama) FriendsList(_ context.Context, userID string, limit int, state *int, cursor string) ([]*api.Friend, string, error) {
+func (n *fakeNakama) FriendsList(ctx context.Context, userID string, limit int, state *int, cursor string) ([]*api.Friend, string, error) {
 	if err := n.storage.meet("friends"); err != nil {
 		return nil, "", err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if _, bounded := ctx.Deadline(); !bounded {
+		n.t.Error("a list of friends is read without a time limit")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
+	}
 	if n.friendsError != nil || limit != 1000 || *state != 3 || cursor != "" {
 		return nil, "", errors.Join(errors.New("no list"), n.friendsError)
 	}

@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"set3d/domain"
@@ -73,7 +74,13 @@ type waiting struct {
 	players [domain.MaxPlayers]domain.PlayerSnapshot
 }
 
+// readWaiting reads a checkpoint, at which a replay may even panic.
 func readWaiting(t *archive.Table) (w waiting, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			w, err = waiting{}, fmt.Errorf("table %s: panic: %v", t.ID, cause)
+		}
+	}()
 	session, err := domain.Replay(t.Record, &domain.Output{})
 	if err != nil {
 		return w, err

@@ -38,7 +38,7 @@ func (m *module) quickMatch(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	found, err := m.once(ctx, userID, requestID, kind, func() (any, error) {
-		m.blocks.refresh(ctx, userID)
+		m.blocks.refresh(userID)
 		return m.seatQuickly(ctx, userID, kind, chosen)
 	})
 	if err != nil {
@@ -69,7 +69,7 @@ func (r *request) publicPreset(presets catalogue, name *string) preset {
 // one if it must be.
 func (m *module) seatQuickly(ctx context.Context, userID string, kind tableKind, chosen preset) (quickTable, error) {
 	for {
-		m.blocks.load(ctx, m.tables.neighbours(kind, m.clock.now()))
+		m.blocks.load(m.tables.neighbours(kind, m.clock.now()))
 		now := m.clock.now()
 		table := tableSetup{Creator: userID, Preset: kind.preset, Rules: chosen.rules, Public: true, Seats: kind.seats}
 		found, ok := m.tables.seek(wish{

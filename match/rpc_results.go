@@ -2,6 +2,7 @@ package match
 
 import (
 	"context"
+	"strings"
 
 	"github.com/heroiclabs/nakama-common/runtime"
 
@@ -178,10 +179,10 @@ func (m *module) playerStats(ctx context.Context, r *request) (any, error) {
 	}
 	if named, ok := r.text("user_id", tableIDMax); ok {
 		var id [16]byte
-		if len(named) != 36 || !parseUUID(named, &id) {
+		if len(named) != 36 || !parseUUID(named, &id) || id == [16]byte{} {
 			r.outOfRange("user_id", shorten(named), "a user's id")
 		}
-		userID = named
+		userID = strings.ToLower(named)
 	}
 	if err := r.done(); err != nil {
 		return nil, err

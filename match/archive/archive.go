@@ -84,7 +84,6 @@ type Archive struct {
 
 	complained map[string]bool      // objects about which something was logged
 	settling   map[string]time.Time // users of the matches that are just being settled, and since when
-	leaving    map[string]time.Time // users whose account is being deleted, and until when that is believed
 	leased     time.Time            // until when others believe that this process is alive
 }
 
@@ -92,7 +91,7 @@ type Archive struct {
 func New(config Config) *Archive {
 	return &Archive{
 		config: config, boot: rand.Text(), start: time.Now(),
-		entries: map[string]*entry{}, claims: map[string]bool{}, settling: map[string]time.Time{}, leaving: map[string]time.Time{},
+		entries: map[string]*entry{}, claims: map[string]bool{}, settling: map[string]time.Time{},
 		complained: map[string]bool{},
 	}
 }

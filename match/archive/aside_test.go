@@ -78,6 +78,26 @@ func TestOneBadPlayerStopsNobodyElse(t *testing.T) {
 	}
 }
 
+// Two operators let the same part be tried again at once: it counts once.
+func TestPartIsRetriedOnce(t *testing.T) {
+	c := newCluster(t, 2)
+	p, other := c.process("n"), c.process("m")
+	c.write("set3d_players", c.users[0], `{"stats":7}`)
+	c.settled(p, "T")
+	c.write("set3d_players", c.users[0], `{"stats":{"mu":25,"sigma":8.333333333333334}}`)
+	id := "T." + c.users[0]
+	first := true
+	p.link.set(func(call call) error {
+		if call.op == "multi" && first {
+			first = false
+			return other.Retry(id)
+		}
+		return nil
+	}, nil)
+	_ = p.Retry(id) // whatever it says
+	c.wantSettled("T")
+}
+
 // A user whose part is set aside can be forgotten, and the object that cannot be used keeps nobody.
 func TestForgetPastBadObjects(t *testing.T) {
 	for _, damage := range []string{"player", "result", "reports", "table"} {

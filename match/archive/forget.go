@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
 )
 
-// leavingTime is how long the deletion of an account may take before it is believed to have failed.
-const leavingTime = 30 * time.Second
+// deletionTime is how long the deletion of an account may take before a sweep looks what has become of it.
+const deletionTime = time.Minute
 
 // forgetTask says that an account is being deleted. It is written before the account goes, so that a process that dies in between does not leave the
 // data until a sweep happens to come to that player.
@@ -22,60 +21,31 @@ type forgetTask struct {
 
 func (f *forgetTask) check() error { return errors.Join(checkID(f.UserID), checkTime(f.UnixMs)) }
 
-// PrepareForget notes that the user's account is being deleted. From now on no result of the user's is written until the account is gone, or it turns
-// out that it stays.
+// PrepareForget notes that the user's account is being deleted. Nothing waits for that: whoever asks Nakama for the deletion may hang up, and the account
+// stays. What is settled meanwhile is found by FinishForget, or finds that the account is gone.
 func (a *Archive) PrepareForget(userID string) error {
-	a.expectLeaving(userID)
 	task := forgetTask{UserID: userID, UnixMs: time.Now().UnixMilli()}
 	return a.write([]*runtime.StorageWrite{{Collection: forgetCollection, Key: userID, Value: encode(task)}})
 }
 
-func (a *Archive) expectLeaving(userID string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	now := time.Now()
-	maps.DeleteFunc(a.leaving, func(_ string, until time.Time) bool { return now.After(until) })
-	a.leaving[userID] = now.Add(leavingTime)
-}
-
-var errLeaving = errors.New("a player's account is being deleted")
-
-// checkLeaving fails with errLeaving while the account of one of the users is just being deleted.
-func (a *Archive) checkLeaving(users []string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, id := range users {
-		if until, leaving := a.leaving[id]; leaving && time.Now().Before(until) {
-			return errLeaving
-		}
-	}
-	return nil
-}
-
 // FinishForget removes what is kept about a user, after the account was deleted. What fails is done by the next Sweep.
 func (a *Archive) FinishForget(userID string) error {
-	a.mu.Lock()
-	delete(a.leaving, userID)
-	a.mu.Unlock()
-	return a.finishForget(userID)
-}
-
-func (a *Archive) finishForget(userID string) error {
 	if err := a.forgetGone(userID); err != nil {
 		return err
 	}
 	return a.remove(forgetCollection, userID)
 }
 
-// sweepForgotten does what was left of deletions when a process ended.
+// sweepForgotten does what was left of deletions when a process ended. One that fails keeps no other from being done.
 func (a *Archive) sweepForgotten() error {
-	return a.list(forgetCollection, func(o object) error {
+	var failed []error
+	err := a.list(forgetCollection, func(o object) error {
 		var task forgetTask
 		if err := decode(o.value, &task); err != nil {
 			a.complain(o.key, fmt.Errorf("task for user %s: %w", o.key, err))
 			return nil
 		}
-		if time.Since(time.UnixMilli(task.UnixMs)) < 2*leavingTime {
+		if time.Since(time.UnixMilli(task.UnixMs)) < deletionTime {
 			return nil
 		}
 		users, err := a.alive([]string{task.UserID})
@@ -83,10 +53,16 @@ func (a *Archive) sweepForgotten() error {
 			return err
 		}
 		if _, stayed := users[task.UserID]; stayed {
-			return a.remove(forgetCollection, o.key)
+			err = a.remove(forgetCollection, o.key)
+		} else {
+			err = a.FinishForget(task.UserID)
 		}
-		return a.finishForget(task.UserID)
+		if err != nil {
+			failed = appendSome(failed, fmt.Errorf("user %s: %w", task.UserID, err))
+		}
+		return nil
 	})
+	return errors.Join(err, errors.Join(failed...))
 }
 
 // ErrBusy says that a result of the user's is just being written.
@@ -256,29 +232,27 @@ func (a *Archive) awaits(userID string) bool {
 	return false
 }
 
-// pseudonymise takes a user out of a result and of the reports about it.
+// pseudonymise takes a user out of a result, and then out of the reports about it, so that no report is accepted after that.
 func (a *Archive) pseudonymise(resultID, userID string) error {
 	for range settleTries {
 		r, version, err := a.readResult(resultID)
 		if err != nil || r == nil {
 			return err
 		}
-		if err := a.forgetReports(r.RecordKey, userID); err != nil && !isPermanent(err) {
+		if p := r.PlayerOf(userID); p != nil {
+			p.forget()
+			err = a.write([]*runtime.StorageWrite{{Collection: resultsCollection, Key: resultID, Value: encode(r), Version: version}})
+		}
+		switch {
+		case isConflict(err):
+			continue
+		case err != nil:
 			return err
 		}
-		p := r.PlayerOf(userID)
-		if p == nil {
-			return nil
-		}
-		p.forget()
-		ctx, cancel := callContext()
-		_, err = a.nk().StorageWrite(ctx, []*runtime.StorageWrite{
-			{Collection: resultsCollection, Key: resultID, Value: encode(r), Version: version},
-		})
-		cancel()
-		if !isConflict(err) {
+		if err := a.forgetReports(r.RecordKey, userID); !isPermanent(err) {
 			return err
 		}
+		return nil
 	}
 	return fmt.Errorf("result %s: %w", resultID, errUnsteady)
 }

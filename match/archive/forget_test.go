@@ -253,3 +253,78 @@ func TestExport(t *testing.T) {
 		t.Error("the result itself was changed")
 	}
 }
+
+// A deletion that was begun and not finished, because whoever asked for it hung up, holds up nobody's result.
+func TestDeletionThatWasBegunHoldsNothingUp(t *testing.T) {
+	c := newCluster(t, 2)
+	p := c.process("n")
+	if err := p.PrepareForget(c.users[1]); err != nil {
+		t.Fatal(err)
+	}
+	c.settled(p, "T")
+	if k := p.Counters(); k.Failures != 0 {
+		t.Fatalf("counters %+v", k)
+	}
+	c.age("set3d_forget", c.users[1])
+	if err := p.Sweep(); err != nil || len(c.stored("set3d_forget", "")) != 0 {
+		t.Fatalf("%v, %v", err, c.stored("set3d_forget", ""))
+	}
+	c.wantSettled("T")
+}
+
+// A match that is settled while a user is being forgotten is forgotten too, at whatever call it is settled.
+func TestSettledWhileForgetting(t *testing.T) {
+	for n := 1; ; n++ {
+		c := newCluster(t, 2)
+		p, other := c.process("n"), c.process("m")
+		c.settled(p, "S")
+		reached := false
+		p.link.set(func(call call) error {
+			if call.n == n {
+				reached = true
+				c.settled(other, "T")
+			}
+			return nil
+		}, nil)
+		if err := p.Forget(c.users[1]); err != nil {
+			t.Fatalf("call %d: %v", n, err)
+		}
+		if !reached {
+			return
+		}
+		own := c.player(c.users[1])
+		if r, err := p.Result("T"); err != nil || (r.PlayerOf(c.users[1]) == nil) != (len(own.Recent) == 0) {
+			t.Fatalf("call %d: the result names %+v, the history has %d, %v", n, r.Players[1], len(own.Recent), err)
+		}
+		if r, err := p.Result("S"); err != nil || !r.Players[1].Deleted {
+			t.Fatalf("call %d: %+v, %v", n, r, err)
+		}
+	}
+}
+
+// Deletions whose sweep fails keep no other from being done.
+func TestOneDeletionThatFails(t *testing.T) {
+	c := newCluster(t, 3)
+	p := c.process("n")
+	c.settled(p, "T")
+	for _, userID := range c.users[:2] {
+		if err := p.PrepareForget(userID); err != nil {
+			t.Fatal(err)
+		}
+		c.deleteAccount(userID)
+		c.age("set3d_forget", userID)
+	}
+	first := sorted(c.users[:2])[0]
+	p.link.set(func(call call) error {
+		if call.op == "read" && strings.HasSuffix(call.keys, "set3d_players/"+first+" ") {
+			return errDead
+		}
+		return nil
+	}, nil)
+	if err := p.Sweep(); err == nil {
+		t.Error("no error")
+	}
+	if left := c.stored("set3d_forget", ""); len(left) != 1 || left[0] != first {
+		t.Errorf("tasks %v", left)
+	}
+}

@@ -31,6 +31,7 @@ func (a *Archive) AllInterrupted(cursor string) (tables []Interruption, next str
 		}
 		switch {
 		case errors.As(err, &elsewhere):
+		case isPermanent(err): // the sweep sets it aside
 		case err != nil:
 			return nil, "", err
 		case c != nil && !c.Table.State.over(): // nobody has just settled it

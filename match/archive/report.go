@@ -24,7 +24,7 @@ type reports struct {
 
 // Report stores a report with the record of a match. A second one by the same player about the same seat replaces the first.
 func (a *Archive) Report(r *Result, report Report) error {
-	return a.changeReports(r.RecordKey, func(all *reports) bool {
+	err := a.changeReports(r.RecordKey, func(all *reports) bool {
 		all.ResultID = r.ResultID
 		for i, old := range all.Reports {
 			if old.From == report.From && old.Seat == report.Seat {
@@ -35,6 +35,14 @@ func (a *Archive) Report(r *Result, report Report) error {
 		all.Reports = append(all.Reports, report)
 		return true
 	})
+	if err != nil {
+		return err
+	}
+	now, err := a.Result(r.ResultID)
+	if err == nil && (now == nil || now.PlayerOf(report.UserID) == nil) { // who reports has had the data deleted meanwhile
+		err = a.forgetReports(r.RecordKey, report.UserID)
+	}
+	return err
 }
 
 // Reports are those about a match, in the order in which they came.

@@ -66,9 +66,6 @@ var errLost = errors.New("another process has the table")
 // forgotten, so that whoever finds it after a crash goes on with what is left.
 func (a *Archive) settle(w *work) error {
 	users := w.table.humans()
-	if err := a.checkLeaving(users); err != nil {
-		return err
-	}
 	s, err := a.commitOnce(w)
 	if err != nil {
 		return err
@@ -76,10 +73,7 @@ func (a *Archive) settle(w *work) error {
 	a.mu.Lock()
 	a.answerLocked(w.entry, w.handed)
 	a.mu.Unlock()
-	// Accounts are looked for after the commit: a deletion that begins from now on finds the result, and one that had begun before may have missed it.
-	if err := a.checkLeaving(users); err != nil {
-		return err
-	}
+	// Accounts are looked for after the commit: a deletion that ends from now on finds the result, and one that ended before may have missed it.
 	usernames, err := a.alive(users)
 	if err != nil {
 		return err

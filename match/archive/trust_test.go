@@ -125,13 +125,15 @@ func TestSweepForgetsMissingUsers(t *testing.T) {
 	for i := range 150 {
 		c.write("set3d_players", fmt.Sprintf("00000000-0000-4000-8000-%012d", i), `{"stats":{"mu":25,"sigma":8},"seats":["gone"]}`)
 	}
-	c.write("set3d_players", "not an id", `{"stats":{"mu":25,"sigma":8},"seats":["gone"]}`)
+	for _, key := range []string{"not an id", "abc", "00000000-0000-4000-8000-00000000000g", "00000000-0000-4000-8000-0000000000000"} {
+		c.write("set3d_players", key, `{"stats":{"mu":25,"sigma":8},"seats":["gone"]}`)
+	}
 	c.deleteAccount(c.users[1])
 	if err := p.Sweep(); err != nil {
 		t.Fatal(err)
 	}
 	c.wantNothingOf(c.users[1], "player1", "swept")
-	if left := fmt.Sprint(c.stored("set3d_players", "")); !strings.Contains(left, c.users[0]) || strings.Contains(left, "00000000-") {
+	if left := fmt.Sprint(c.stored("set3d_players", "")); !strings.Contains(left, c.users[0]) || strings.Contains(left, "-000000000149") {
 		t.Errorf("players %s", left)
 	}
 	if pages := c.stored("set3d_pages", ""); len(pages) != 1 {
