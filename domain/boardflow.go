@@ -84,7 +84,7 @@ func (s *Session) settle() {
 		s.enterExpandBoardAnim(slots)
 		return
 	}
-	s.endMatch(EndNoSetsLeft)
+	s.ends.noSets = true
 }
 
 // expansionSlots are the three lowest empty slots, or the three that expanding the board adds; false when there is no

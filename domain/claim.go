@@ -242,7 +242,7 @@ func (s *Session) penalize(seat int) {
 		public.TimePenaltyMs += taken
 		s.emit(PenaltyApplied{Seat: seat, Mode: mode, Amount: taken, Remaining: left - taken})
 		s.players[seat].outOfTime = left == taken
-		s.checkEnds()
+		s.ends.players = true
 	case PenaltyNone:
 	}
 }

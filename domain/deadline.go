@@ -1,8 +1,7 @@
 package domain
 
-import "fmt"
-
-// deadlineKind is what happens at a deadline, in the order in which deadlines of the same time fire.
+// deadlineKind is what happens at a deadline, in the order in which deadlines of the same time fire. Those up to
+// deadlineIdle end something: at one instant all of them fire in one step.
 type deadlineKind uint8
 
 const (
@@ -21,8 +20,8 @@ type deadline struct {
 	seat int
 }
 
-// nextDeadline is the earliest one; of those at the same time the board's is first, then the players' by seat, then the
-// clock's, then held claims, then the bots' by seat.
+// nextDeadline is the earliest one; of those at the same time what ends is first, then held claims in the order of
+// their arrival, then the bots' by seat.
 func (s *Session) nextDeadline() (deadline, bool) {
 	var next deadline
 	if !s.started || s.replica || s.end != nil {
@@ -36,13 +35,11 @@ func (s *Session) nextDeadline() (deadline, bool) {
 	if s.shared.Animation.Serial != 0 {
 		consider(deadline{atMs: s.shared.Animation.EndMs, kind: deadlineBoard})
 	}
-	for seat := range s.shared.Players {
-		s.playerDeadlines(seat, consider)
-	}
+	s.playerDeadlines(consider)
 	if s.shared.Timed {
 		consider(deadline{atMs: s.shared.ClockEndMs, kind: deadlineClock})
 	} else {
-		consider(deadline{atMs: s.lastValidMs + s.setup.Rules.IdleLimitMs, kind: deadlineIdle})
+		consider(deadline{atMs: s.idleEndMs(), kind: deadlineIdle})
 	}
 	if s.shared.State == BoardIdle && len(s.held) > 0 {
 		consider(deadline{atMs: s.idleSinceMs, kind: deadlineHeldClaim})
@@ -55,38 +52,54 @@ func (s *Session) nextDeadline() (deadline, bool) {
 	return next, true
 }
 
-func (s *Session) playerDeadlines(seat int, consider func(deadline)) {
-	p, public := &s.players[seat], &s.shared.ByPlayer[seat]
-	if public.Forfeited {
-		return
+// playerDeadlines are the ends of own clocks and holds. While no human is connected only the last hold decides
+// anything.
+func (s *Session) playerDeadlines(consider func(deadline)) {
+	waitUntilMs := int64(0)
+	if s.version != recordVersion2 && !s.humanConnected() {
+		waitUntilMs = s.lastHoldMs()
 	}
-	// Without a penalty the player's clock is the match's, and that has its own deadline.
-	if s.shared.Timed && public.TimePenaltyMs > 0 && !p.outOfTime {
-		consider(deadline{atMs: s.shared.ClockEndMs - public.TimePenaltyMs, kind: deadlineOwnClock, seat: seat})
-	}
-	if p.dropped {
-		consider(deadline{atMs: p.heldUntilMs, kind: deadlineHold, seat: seat})
+	for seat := range s.shared.Players {
+		p, public := &s.players[seat], &s.shared.ByPlayer[seat]
+		if public.Forfeited {
+			continue
+		}
+		// Without a penalty the player's clock is the match's, and that has its own deadline.
+		if s.shared.Timed && public.TimePenaltyMs > 0 && !p.outOfTime {
+			consider(deadline{atMs: s.shared.ClockEndMs - public.TimePenaltyMs, kind: deadlineOwnClock, seat: seat})
+		}
+		if p.dropped {
+			consider(deadline{atMs: max(p.heldUntilMs, waitUntilMs), kind: deadlineHold, seat: seat})
+		}
 	}
 }
 
+// idleEndMs is when an untimed match ends because nobody has found a Set.
+func (s *Session) idleEndMs() int64 { return s.lastValidMs + s.setup.Rules.IdleLimitMs }
+
 func (s *Session) fire(d deadline) {
-	switch d.kind {
-	case deadlineBoard:
-		s.completeBoardAnimation()
-	case deadlineOwnClock:
-		s.players[d.seat].outOfTime = true
-		s.checkEnds()
-	case deadlineHold:
-		s.leave(d.seat, ForfeitHoldExpired)
-	case deadlineClock:
-		s.endMatch(EndTimeUp)
-	case deadlineIdle:
-		s.endMatch(EndIdle)
-	case deadlineHeldClaim:
+	switch {
+	case d.kind == deadlineHeldClaim:
 		s.judgeHeld()
-	case deadlineBot:
+	case d.kind == deadlineBot:
 		s.botActs(d.seat)
+	case s.version == recordVersion2:
+		s.fireVersion2(d)
 	default:
-		panic(fmt.Sprintf("domain: no deadline of kind %d", d.kind))
+		s.fireEnds()
 	}
+}
+
+// fireEnds applies all that ends now: the board's animation, own clocks, holds, the match clock, the idle limit. Only
+// then is it decided whether the match ends, so that neither the order nor the seats matter.
+func (s *Session) fireEnds() {
+	if anim := &s.shared.Animation; anim.Serial != 0 && anim.EndMs <= s.nowMs {
+		s.completeBoardAnimation()
+	}
+	for seat := range s.shared.Players {
+		s.players[seat].outOfTime = s.isOutOfTime(seat)
+	}
+	s.endHolds()
+	s.ends.players = true
+	s.ends.idle = !s.shared.Timed && s.idleEndMs() <= s.nowMs
 }

@@ -9,14 +9,18 @@ func (s *Session) drop(seat int) Result {
 	if p.dropped {
 		return refused(RefusedAlreadyDropped)
 	}
-	if s.setup.Rules.DropHoldMs == 0 {
+	holdMs := s.setup.Rules.DropHoldMs
+	if holdMs == 0 && s.version == recordVersion2 {
 		s.leave(seat, ForfeitHoldExpired)
 		return Result{Outcome: Applied}
 	}
-	p.dropped, p.heldUntilMs = true, s.nowMs+s.setup.Rules.DropHoldMs
+	// A hold of 0 ends with the millisecond, so that it makes no difference which of two losses in it was noticed last.
+	p.dropped, p.heldUntilMs = true, s.nowMs+max(holdMs, 1)
 	return Result{Outcome: Applied}
 }
 
+// comeBack ends the hold of a dropped player, also one that had ended while no human was connected. The others whose
+// holds have ended by now do not come back in time.
 func (s *Session) comeBack(seat int) Result {
 	if reason := s.leavingReason(s.plays(seat)); reason != 0 {
 		return refused(reason)
@@ -26,7 +30,42 @@ func (s *Session) comeBack(seat int) Result {
 		return refused(RefusedNotDropped)
 	}
 	p.dropped, p.heldUntilMs = false, 0
+	s.endHolds()
 	return Result{Outcome: Applied}
+}
+
+// endHolds takes out the players whose holds have ended, if a human is connected. Else these holds wait, for the first
+// return or for the end of the last hold.
+func (s *Session) endHolds() {
+	if !s.humanConnected() {
+		return
+	}
+	for seat := range s.shared.Players {
+		if p := &s.players[seat]; p.dropped && p.heldUntilMs <= s.nowMs {
+			s.leave(seat, ForfeitHoldExpired)
+		}
+	}
+}
+
+// humanConnected reports whether a human who has not forfeited is connected. Bots do not count.
+func (s *Session) humanConnected() bool {
+	for seat := range s.shared.Players {
+		if !s.isBot(seat) && !s.shared.ByPlayer[seat].Forfeited && !s.players[seat].dropped {
+			return true
+		}
+	}
+	return false
+}
+
+// lastHoldMs is when the last of the holds ends, or 0 if nobody is dropped.
+func (s *Session) lastHoldMs() int64 {
+	last := int64(0)
+	for seat := range s.shared.Players {
+		if p := &s.players[seat]; p.dropped {
+			last = max(last, p.heldUntilMs)
+		}
+	}
+	return last
 }
 
 // forfeit is the one command that a bot's seat takes too: it can be removed.
@@ -65,72 +104,5 @@ func (s *Session) leave(seat int, cause ForfeitCause) {
 			break
 		}
 	}
-	s.checkEnds()
-}
-
-// checkEnds ends the match when no human, or only one of several players, is left to play, or all are out of time
-// (design rulings 8 and 9). A match that began with bots alone needs no human.
-//
-// spec: session-lifecycle, Implementation Checklist
-func (s *Session) checkEnds() {
-	active, inTime := 0, 0
-	var hadHumans, hasHumans bool
-	for seat := range s.shared.Players {
-		isHuman := !s.isBot(seat)
-		hadHumans = hadHumans || isHuman
-		if s.shared.ByPlayer[seat].Forfeited {
-			continue
-		}
-		active++
-		hasHumans = hasHumans || isHuman
-		if !s.isOutOfTime(seat) {
-			inTime++
-		}
-	}
-	switch {
-	case active == 0 || hadHumans && !hasHumans:
-		s.endMatch(EndAbandoned)
-	case inTime == 0:
-		s.endMatch(EndTimeUp)
-	case active == 1 && s.shared.Players > 1:
-		s.endMatch(EndLastPlayer)
-	}
-}
-
-// endMatch ends the match at once, in whatever state it is: claimed cards go to the claimer and nothing is dealt, a
-// pending BoardRefilled comes first, held claims are refused, MatchEnded is the last event (design ruling 4).
-func (s *Session) endMatch(reason EndReason) {
-	switch s.shared.State {
-	case ValidSetAnim:
-		s.takeClaimedCards()
-	case RefillAnim:
-		s.emitRefilled()
-	case MatchEnd:
-		panic("domain: the match ends twice")
-	}
-	s.shared.State, s.shared.Animation, s.shared.ClockRuns, s.lock = MatchEnd, Animation{}, false, boardLock{}
-	for _, h := range s.held {
-		s.answer(h, Refusal{Reason: RefusedEnded})
-	}
-	s.held = nil
-	end := s.finalTable(reason)
-	s.end = &end
-	s.emit(end)
-}
-
-func (s *Session) finalTable(reason EndReason) MatchEnded {
-	end := MatchEnded{Reason: reason}
-	best := -1
-	for seat := range s.shared.Players {
-		public := s.shared.ByPlayer[seat]
-		end.Table = append(end.Table, FinalScore{Seat: seat, Score: public.Score, Forfeited: public.Forfeited})
-		switch {
-		case public.Forfeited || public.Score < best:
-		case public.Score > best:
-			best, end.Winners = public.Score, []int{seat}
-		default:
-			end.Winners = append(end.Winners, seat)
-		}
-	}
-	return end
+	s.ends.players = true
 }

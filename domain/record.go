@@ -6,8 +6,15 @@ import (
 	"hash"
 )
 
-// recordMagic begins every record; its last byte is the version.
-const recordMagic = "S3R\x02"
+// recordMagic begins every record. One byte with the version follows.
+const recordMagic = "S3R"
+
+// The versions of records. A record is replayed by the rules of its version, and a session that was replayed from one
+// goes on by them and writes the same version.
+const (
+	recordVersion2 = 2 // see version2.go
+	recordVersion  = 3 // of new matches
+)
 
 // The tags of a record's entries.
 const (
@@ -46,9 +53,9 @@ type recorder struct {
 	digest    hash.Hash
 }
 
-// start writes the head: magic, rules, players, bots, deck source.
-func (r *recorder) start(setup Setup) {
-	r.buf = append(r.buf, recordMagic...)
+// start writes the head: magic, version, rules, players, bots, deck source.
+func (r *recorder) start(version byte, setup Setup) {
+	r.buf = append(append(r.buf, recordMagic...), version)
 	for _, field := range rulesFields(&setup.Rules) {
 		r.buf = binary.AppendUvarint(r.buf, field.get())
 	}

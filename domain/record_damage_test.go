@@ -31,7 +31,7 @@ func TestReplayFindsDamage(t *testing.T) {
 		_, err := Replay(append(append([]byte(nil), record...), 0), &Output{})
 		require.ErrorIs(t, err, ErrRecordCorrupt)
 	}
-	for _, other := range []string{"", "S3R", "S3R\x01", "S3R\x03", "PNG2"} {
+	for _, other := range []string{"", "S3R", "S3R\x01", "S3R\x04", "PNG2"} {
 		_, err := Replay([]byte(other), &Output{})
 		require.ErrorIs(t, err, ErrRecordVersion)
 	}

@@ -17,7 +17,8 @@ var (
 )
 
 // Replay runs a record and returns the session as it was when the record was taken; all output goes to out. It fails
-// with ErrRecordVersion, ErrRecordCorrupt or ErrRecordDiffers. A session that was replayed goes on like any other.
+// with ErrRecordVersion, ErrRecordCorrupt or ErrRecordDiffers. A session that was replayed goes on like any other, by
+// the rules of the record's version.
 func Replay(record []byte, out *Output) (*Session, error) {
 	return ReplayCommands(record, out, func(int64, Command, Result) {})
 }
@@ -42,15 +43,16 @@ func ReplayCommands(record []byte, out *Output, handled func(nowMs int64, cmd Co
 
 // replay is ReplayCommands but for the digest.
 func replay(record []byte, out *Output, handled func(int64, Command, Result)) (*Session, error) {
-	if !bytes.HasPrefix(record, []byte(recordMagic)) {
+	versioned, ok := bytes.CutPrefix(record, []byte(recordMagic))
+	if !ok || len(versioned) == 0 || versioned[0] != recordVersion2 && versioned[0] != recordVersion {
 		return nil, ErrRecordVersion
 	}
-	r := recordReader{rest: record[len(recordMagic):]}
+	r := recordReader{rest: versioned[1:]}
 	setup, err := r.setup()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRecordCorrupt, err)
 	}
-	s := NewSession()
+	s := &Session{version: versioned[0]}
 	if err := s.StartMatch(setup, out); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRecordCorrupt, err)
 	}

@@ -14,7 +14,11 @@ import (
 // playedRecord is the record of a short match with every kind of command, and the session it was taken from.
 func playedRecord(t testing.TB, source DeckSource) (*Session, []byte) {
 	t.Helper()
-	s := NewSession()
+	return playRecord(t, NewSession(), source)
+}
+
+func playRecord(t testing.TB, s *Session, source DeckSource) (*Session, []byte) {
+	t.Helper()
 	var out Output
 	rules := DefaultRules()
 	rules.ClaimGraceMs, rules.Timed, rules.TimeLimitMs = 250, true, 90_000
@@ -44,24 +48,27 @@ func playedRecord(t testing.TB, source DeckSource) (*Session, []byte) {
 // range, and those next to 0, are where a generator goes wrong first.
 func goldenRecords(t *testing.T) []goldenRecord {
 	records := []goldenRecord{
-		{"key", func() *Session { s, _ := playedRecord(t, KeySource([32]byte{1, 2, 3})); return s }},
-		{"bots", func() *Session { return playedWithBots(t) }},
+		{"key", func(s *Session) *Session { playRecord(t, s, KeySource([32]byte{1, 2, 3})); return s }},
+		{"bots", func(s *Session) *Session { return playWithBots(t, s) }},
 	}
 	for _, seed := range []int32{20_261_130, 1, -1, math.MaxInt32, math.MinInt32} {
 		source, err := SeedSource(seed)
 		require.NoError(t, err)
-		records = append(records, goldenRecord{fmt.Sprintf("seed%+d", seed), func() *Session { s, _ := playedRecord(t, source); return s }})
+		name := fmt.Sprintf("seed%+d", seed)
+		records = append(records, goldenRecord{name, func(s *Session) *Session { playRecord(t, s, source); return s }})
 	}
 	return records
 }
 
 type goldenRecord struct {
 	name string
-	play func() *Session
+	play func(*Session) *Session
 }
 
 // playedWithBots is a match of a human and a bot of every level, to its end.
-func playedWithBots(t testing.TB) *Session {
+func playedWithBots(t testing.TB) *Session { return playWithBots(t, NewSession()) }
+
+func playWithBots(t testing.TB, s *Session) *Session {
 	rules := DefaultRules()
 	rules.ClaimGraceMs, rules.PenaltyMode, rules.RefillPolicy = 250, PenaltyPoint, RefillToInitialSize
 	setup := Setup{Rules: rules, Players: 4, Deck: KeySource([32]byte{0xb0, 0x75})}
@@ -70,7 +77,6 @@ func playedWithBots(t testing.TB) *Session {
 			setup.Bots[seat] = Bot{Level: level, Seed: math.MaxUint64 / uint64(seat)}
 		}
 	}
-	s := NewSession()
 	var out Output
 	require.NoError(t, s.StartMatch(setup, &out))
 	for id := uint64(1); s.end == nil; id++ {
@@ -85,37 +91,39 @@ func playedWithBots(t testing.TB) *Session {
 	return s
 }
 
-// Another machine, and a later version, must replay the committed records to the same bytes, and put out the same on the way:
-// digests.txt has its SHA-256. `UPDATE_GOLDEN=1 go test ./domain -run GoldenRecords` writes all of them anew;
-// once the version is released, that is a new version of the record.
+// Another machine, and a later version, must replay the committed records to the same bytes, and put out the same on
+// the way: digests.v3.txt has its SHA-256. `UPDATE_GOLDEN=1 go test ./domain -run GoldenRecords` writes those of the
+// newest version anew; once that is released, a change is a new version of the record.
 func TestGoldenRecords(t *testing.T) {
 	const dir = "testdata/records/"
 	update := os.Getenv("UPDATE_GOLDEN") != ""
-	var digests strings.Builder
-	for _, golden := range goldenRecords(t) {
-		path := dir + golden.name + ".v2"
-		s := golden.play()
-		if update {
-			require.NoError(t, os.MkdirAll(dir, 0o750))
-			require.NoError(t, os.WriteFile(path, s.Record(), 0o600))
+	for version, digestsFile := range map[byte]string{recordVersion2: "digests.txt", recordVersion: "digests.v3.txt"} {
+		var digests strings.Builder
+		for _, golden := range goldenRecords(t) {
+			path := fmt.Sprintf("%s%s.v%d", dir, golden.name, version)
+			s := golden.play(&Session{version: version})
+			if update && version == recordVersion {
+				require.NoError(t, os.WriteFile(path, s.Record(), 0o600))
+			}
+			record, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, record, s.Record(), path)
+			var out Output
+			replayed, err := Replay(record, &out)
+			require.NoError(t, err, path)
+			require.Equal(t, s.Snapshot(), replayed.Snapshot(), path)
+			require.Equal(t, record, replayed.Record(), path)
+			state := fmt.Sprintf("\n%+v, revision %d\n", replayed.Snapshot(), replayed.Revision())
+			text := strings.Join(describe(out), "\n") + state
+			fmt.Fprintf(&digests, "%x  %s\n", sha256.Sum256([]byte(text)), golden.name)
 		}
-		record, err := os.ReadFile(path)
+		if update && version == recordVersion {
+			require.NoError(t, os.WriteFile(dir+digestsFile, []byte(digests.String()), 0o600))
+		}
+		want, err := os.ReadFile(dir + digestsFile)
 		require.NoError(t, err)
-		require.Equal(t, record, s.Record(), golden.name)
-		var out Output
-		replayed, err := Replay(record, &out)
-		require.NoError(t, err, golden.name)
-		require.Equal(t, s.Snapshot(), replayed.Snapshot(), golden.name)
-		require.Equal(t, record, replayed.Record(), golden.name)
-		text := strings.Join(describe(out), "\n") + fmt.Sprintf("\n%+v, revision %d\n", replayed.Snapshot(), replayed.Revision())
-		fmt.Fprintf(&digests, "%x  %s\n", sha256.Sum256([]byte(text)), golden.name)
+		require.Equal(t, string(want), digests.String())
 	}
-	if update {
-		require.NoError(t, os.WriteFile(dir+"digests.txt", []byte(digests.String()), 0o600))
-	}
-	want, err := os.ReadFile(dir + "digests.txt")
-	require.NoError(t, err)
-	require.Equal(t, string(want), digests.String())
 }
 
 func TestReplayedSessionGoesOn(t *testing.T) {

@@ -29,6 +29,7 @@ type Setup struct {
 //
 // spec: session-lifecycle
 type Session struct {
+	version byte // of its record, and so of the rules' finer points: see version2.go
 	setup   Setup
 	deck    Deck
 	replica bool
@@ -46,6 +47,7 @@ type Session struct {
 	idleSinceMs int64 // when the board became idle
 	lastValidMs int64 // when the last Set was claimed, or the match began
 
+	ends   ends // what the running step has seen that may end the match
 	end    *MatchEnded
 	out    *Output // of the running call
 	judged bool    // a claim was judged in the running step
@@ -66,7 +68,7 @@ type player struct {
 }
 
 // NewSession returns a session that waits for StartMatch.
-func NewSession() *Session { return &Session{} }
+func NewSession() *Session { return &Session{version: recordVersion} }
 
 // StartMatch deals the opening board at match time 0 and, if it holds no Set, begins to expand it. It changes nothing
 // when it fails: with ErrStarted, ErrPlayerCount, a *RulesError, ErrBots, or an error of NewDeck.
@@ -91,7 +93,7 @@ func (s *Session) StartMatch(setup Setup, out *Output) error {
 	}
 	s.setup, s.deck, s.started = setup, deck, true
 	s.seatBots()
-	s.record.start(setup)
+	s.record.start(s.version, setup)
 	s.step(out, func() {
 		s.shared.Players = setup.Players
 		if setup.Rules.Timed {
@@ -134,12 +136,14 @@ func (s *Session) Advance(nowMs int64, out *Output) {
 	s.nowMs = max(s.nowMs, nowMs)
 }
 
-// step runs one transition and counts it if there is something to tell: another shared state, or a verdict.
+// step runs one transition, ends the match if it must end, and counts the step if there is something to tell: another
+// shared state, or a verdict.
 func (s *Session) step(out *Output, transition func()) {
 	before := s.shared
 	events, answers := len(out.Events), len(out.Answers)
 	s.out, s.judged = out, false
 	transition()
+	s.decide()
 	s.out = nil
 	s.record.put(out.Events[events:], out.Answers[answers:])
 	if s.judged || s.shared != before {
@@ -206,7 +210,8 @@ func (s *Session) Ended() (MatchEnded, bool) {
 	return *s.end, true
 }
 
-// HeldUntilMs is the match time at which a dropped player forfeits, or false for a player that is not dropped.
+// HeldUntilMs is the match time at which a dropped player's hold ends, or false for a player that is not dropped. The
+// player forfeits then if a human is connected. If none is, the hold waits, and the time may lie in the past.
 func (s *Session) HeldUntilMs(seat int) (int64, bool) {
 	if !s.seated(seat) || !s.players[seat].dropped {
 		return 0, false

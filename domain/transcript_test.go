@@ -33,12 +33,18 @@ func (tr *transcript) run(t *testing.T, d *datadriven.TestData) string {
 	tr.out.Reset()
 	switch d.Cmd {
 	case "start":
+		if tr.session.Started() { // another match of the same story
+			tr.checkReplay(t)
+			*tr = transcript{session: NewSession()}
+		}
 		err := tr.session.StartMatch(setupFrom(t, d), &tr.out)
 		return tr.report(Result{Outcome: Applied}, err)
 	case "board":
 		return grid(tr.session.Snapshot().Board)
 	case "scores":
 		return tr.scores()
+	case "holds":
+		return tr.holds()
 	case "input":
 		in := tr.session.Input(intArg(t, d, "seat", 0))
 		return fmt.Sprintf("%v selected=%v", in.State, in.Selected)
@@ -112,6 +118,17 @@ func (tr *transcript) scores() string {
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// holds says of every player whether the seat is held, and until when.
+func (tr *transcript) holds() string {
+	var parts []string
+	for seat := range tr.session.Snapshot().Players {
+		if untilMs, held := tr.session.HeldUntilMs(seat); held {
+			parts = append(parts, fmt.Sprintf("seat %d until %d", seat, untilMs))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func commandFrom(t *testing.T, d *datadriven.TestData) Command {

@@ -151,10 +151,12 @@ func TestNoHoldAfterResuming(t *testing.T) {
 		}
 	}
 	next.pass(2 * time.Second)
+	next.pass(time.Millisecond) // a hold of 0 ends with the millisecond
 	if next.m.table().forfeited(0) || next.m.table().forfeited(1) || !next.m.table().forfeited(2) {
 		t.Fatal("only cid has not come back")
 	}
 	next.m.leave(next.players[1])
+	next.pass(time.Millisecond)
 	if !next.m.table().forfeited(1) {
 		t.Fatal("the rules hold no seats")
 	}

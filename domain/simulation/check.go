@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -9,19 +10,21 @@ import (
 
 // check looks at everything that must hold after a step that began in the given state.
 func (m *match) check(before domain.Snapshot, revision uint64) error {
-	abandoned := false
+	abandoned, holdEnded := false, false
 	for _, e := range m.out.Events {
 		if err := m.view.apply(e); err != nil {
 			return err
 		}
-		if claim, ok := e.Event.(domain.SetClaimed); ok {
-			if err := m.countVerdict(claim); err != nil {
+		switch event := e.Event.(type) {
+		case domain.SetClaimed:
+			if err := m.countVerdict(event); err != nil {
 				return err
 			}
-		}
-		if end, ok := e.Event.(domain.MatchEnded); ok {
-			m.stats.Ends[end.Reason]++
-			abandoned = end.Reason == domain.EndAbandoned
+		case domain.MatchEnded:
+			m.stats.Ends[event.Reason]++
+			abandoned = event.Reason == domain.EndAbandoned
+		case domain.PlayerForfeited:
+			holdEnded = holdEnded || event.Cause == domain.ForfeitHoldExpired
 		}
 	}
 	for _, a := range m.out.Answers {
@@ -39,10 +42,7 @@ func (m *match) check(before domain.Snapshot, revision uint64) error {
 	if wakeMs, ok := m.session.NextWakeMs(); ok && wakeMs <= m.session.NowMs() {
 		return fmt.Errorf("a deadline at %d ms has not fired", wakeMs)
 	}
-	if err := m.checkPeople(&after, abandoned); err != nil {
-		return err
-	}
-	return m.checkState(&after)
+	return errors.Join(m.checkPeople(&after, abandoned), m.checkHolds(&after, holdEnded), m.checkState(&after))
 }
 
 // countVerdict enters verdicts of held claims; those of the running command are entered with its result.
@@ -66,7 +66,7 @@ func (m *match) isBot(seat int) bool {
 }
 
 // checkPeople checks who must be left: a human in a match that began with one, anybody in any other, and else the match
-// was abandoned just now.
+// was abandoned just now. It is abandoned, too, when all holds of the humans who are left have ended.
 func (m *match) checkPeople(s *domain.Snapshot, abandoned bool) error {
 	humans, humansIn, playersIn := 0, 0, 0
 	for seat := range m.setup.Players {
@@ -81,9 +81,49 @@ func (m *match) checkPeople(s *domain.Snapshot, abandoned bool) error {
 			humansIn++
 		}
 	}
-	deserted := playersIn == 0 || humans > 0 && humansIn == 0
-	if abandoned && !deserted || deserted && s.State != domain.MatchEnd {
-		return fmt.Errorf("%d of %d humans and %d players are in: %v, abandoned is %v", humansIn, humans, playersIn, s.State, abandoned)
+	gone := playersIn == 0 || humans > 0 && humansIn == 0
+	deserted := humansIn > 0 && m.heldOpen(s) == 0
+	if abandoned && !gone && !deserted || (gone || deserted) && s.State != domain.MatchEnd {
+		return fmt.Errorf("%d of %d humans and %d players are in: %v, abandoned is %v",
+			humansIn, humans, playersIn, s.State, abandoned)
+	}
+	end, ended := m.session.Ended()
+	if abandoned && ended && !gone && len(end.Winners) > 0 {
+		return fmt.Errorf("nobody was there, and %v win", end.Winners)
+	}
+	return nil
+}
+
+// heldOpen counts the humans who have not left: who are connected, or whose holds have not ended.
+func (m *match) heldOpen(s *domain.Snapshot) int {
+	n := 0
+	for seat := range m.setup.Players {
+		untilMs, dropped := m.session.HeldUntilMs(seat)
+		if !m.isBot(seat) && !s.ByPlayer[seat].Forfeited && (!dropped || untilMs > m.session.NowMs()) {
+			n++
+		}
+	}
+	return n
+}
+
+// checkHolds checks that holds end if and only if somebody is connected.
+func (m *match) checkHolds(s *domain.Snapshot, ended bool) error {
+	connected, over := 0, 0
+	for seat := range m.setup.Players {
+		untilMs, dropped := m.session.HeldUntilMs(seat)
+		switch {
+		case m.isBot(seat) || s.ByPlayer[seat].Forfeited:
+		case !dropped:
+			connected++
+		case untilMs <= m.session.NowMs():
+			over++
+		}
+	}
+	if over > 0 && connected == 0 && s.State != domain.MatchEnd {
+		m.stats.WaitingHolds++
+	}
+	if ended && connected == 0 || over > 0 && connected > 0 && s.State != domain.MatchEnd {
+		return fmt.Errorf("%d humans are connected, %d holds are over, and one has just ended: %v", connected, over, ended)
 	}
 	return nil
 }

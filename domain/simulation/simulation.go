@@ -16,6 +16,7 @@ import (
 type Stats struct {
 	Steps, Valid, Invalid, Refused, Repeated, Held, LateAnswers, Ended int
 	BotClaims                                                          int     // judged ones; they are among Valid and Invalid
+	WaitingHolds                                                       int     // steps after which an ended hold waits
 	Reasons                                                            [64]int // refusals by domain.Reason
 	Ends                                                               [16]int // ends by domain.EndReason
 }
@@ -31,6 +32,7 @@ func (s *Stats) Add(o Stats) {
 	s.LateAnswers += o.LateAnswers
 	s.Ended += o.Ended
 	s.BotClaims += o.BotClaims
+	s.WaitingHolds += o.WaitingHolds
 	for i, n := range o.Reasons {
 		s.Reasons[i] += n
 	}

@@ -28,7 +28,7 @@ func TestRandomMatches(t *testing.T) {
 	// The simulation is worth nothing if it never gets to what it is for.
 	for name, n := range map[string]int{
 		"valid claims": total.Valid, "invalid claims": total.Invalid, "repeats": total.Repeated, "held claims": total.Held,
-		"late answers": total.LateAnswers, "claims of bots": total.BotClaims,
+		"late answers": total.LateAnswers, "claims of bots": total.BotClaims, "holds that wait": total.WaitingHolds,
 	} {
 		require.Greater(t, n, 50, name)
 	}

@@ -71,9 +71,12 @@ func (r *Result) humans() int {
 	return n
 }
 
-// isRated reports whether the result changes ratings. What a crash of the server has decided does not: who did not come back after it has
-// lost nothing by playing.
+// isRated reports whether the result changes ratings. An abandoned match does not: nobody was connected any more, and
+// nobody lost to anybody. After a crash of the server one that ended by absence does not either: who did not come back
+// has lost nothing by playing.
 func (r *Result) isRated() bool {
-	byAbsence := r.Reason == reasonName(domain.EndAbandoned) || r.Reason == reasonName(domain.EndLastPlayer)
-	return r.Ranked && r.Counted && r.humans() == len(r.Players) && len(r.Players) > 1 && !(byAbsence && r.Incarnation > 0)
+	if r.Reason == reasonName(domain.EndAbandoned) || r.Reason == reasonName(domain.EndLastPlayer) && r.Incarnation > 0 {
+		return false
+	}
+	return r.Ranked && r.Counted && r.humans() == len(r.Players) && len(r.Players) > 1
 }
