@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// simulatedRecords are records that the simulation made with the last program that wrote version 2: of matches that the
-// rules of today play otherwise.
-func simulatedRecords(t *testing.T) [][]byte {
-	file, err := os.Open("testdata/records/simulated.v2.hex")
+// playedRecords are records that were made, by the simulation and by stories, with the last program that wrote version 2:
+// of matches that the rules of today play otherwise.
+func playedRecords(t *testing.T) [][]byte {
+	file, err := os.Open("testdata/records/played.v2.hex")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, file.Close()) }()
 	var records [][]byte
@@ -29,7 +29,7 @@ func simulatedRecords(t *testing.T) [][]byte {
 
 // A match whose record is of version 2 is replayed by the rules that it was played by, to the same bytes.
 func TestVersion2IsReplayedAsItWasPlayed(t *testing.T) {
-	for i, record := range simulatedRecords(t) {
+	for i, record := range playedRecords(t) {
 		var then, today Output
 		s, err := Replay(record, &then)
 		require.NoError(t, err, "record %d", i)
@@ -45,7 +45,7 @@ func TestVersion2IsReplayedAsItWasPlayed(t *testing.T) {
 // A match that is resumed from a record of version 2, at whatever command, goes on by the old rules, and its record
 // keeps the version.
 func TestVersion2GoesOnAsItBegan(t *testing.T) {
-	for i, record := range simulatedRecords(t) {
+	for i, record := range playedRecords(t) {
 		for at := range commandsOf(t, record) {
 			var want, got Output
 			early, err := Replay(recordUntil(t, record, at), &got)
