@@ -23,7 +23,7 @@ func (s *Session) dealOpening() {
 	slots := board.EmptySlots()
 	placed := s.place(slots[:min(len(slots), s.deck.Remaining())])
 	s.emit(CardsDealt{Cause: DealInitial, Placement: placed})
-	s.emit(BoardRefilled{placed})
+	s.emit(BoardRefilled{placed.clone()})
 	s.settle()
 }
 
@@ -108,14 +108,15 @@ func (s *Session) expansionSlots() ([3]int, bool) {
 func (s *Session) enterExpandBoardAnim(slots [3]int) {
 	placed := s.place(slots[:])
 	s.emit(CardsDealt{Cause: DealExpansion, Placement: placed})
-	s.emit(BoardExpanded{placed})
+	s.emit(BoardExpanded{placed.clone()})
 	s.shared.Animation.Dealt, s.shared.Animation.DealtSlots = true, slots
 	s.animate(ExpandBoardAnim, s.setup.Rules.ExpandAnimMs)
 }
 
 func (s *Session) enterBoardIdle() {
 	s.shared.State, s.shared.Animation, s.lock = BoardIdle, Animation{}, boardLock{}
-	s.idleSinceMs = s.nowMs
+	s.idleMs[s.idles] = s.nowMs
+	s.idles++
 	for seat := range s.setup.Players {
 		if s.isBot(seat) {
 			s.look(seat)
@@ -150,6 +151,9 @@ func (s *Session) completeBoardAnimation() {
 //
 // spec: session-lifecycle, Commands
 func (s *Session) animationComplete(c AnimationComplete) Result {
+	if s.end != nil && s.version != recordVersion2 {
+		return refused(RefusedEnded)
+	}
 	if c.Seat == BoardLayer {
 		if c.Serial == 0 || c.Serial != s.shared.Animation.Serial {
 			return refused(RefusedStaleAnimation)

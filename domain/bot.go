@@ -81,7 +81,9 @@ func (s *Session) BotMisses(seat int) int {
 func (s *Session) seatBots() {
 	for seat := range s.setup.Players {
 		if s.isBot(seat) {
-			s.players[seat].bot.scanner = NewScanner(s.setup.Bots[seat], seat)
+			scanner, err := NewScanner(s.setup.Bots[seat], seat)
+			must(err)
+			s.players[seat].bot.scanner = scanner
 		}
 	}
 }

@@ -196,6 +196,10 @@ func (s *Session) judge(seat int, id uint64, cards Triple) Result {
 	return Result{Outcome: Applied}
 }
 
+// maxWrong is how many wrong claims of a player are remembered, the last ones. Nobody waits for an answer to an earlier
+// one, and rules with neither lock nor penalty would let them fill the memory.
+const maxWrong = 1000
+
 func (s *Session) remember(verdict SetClaimed) {
 	if verdict.ClaimID == 0 {
 		return
@@ -205,6 +209,15 @@ func (s *Session) remember(verdict SetClaimed) {
 		p.verdicts = make(map[uint64]SetClaimed)
 	}
 	p.verdicts[verdict.ClaimID], p.last = verdict, verdict.ClaimID
+	if verdict.Valid() || s.version == recordVersion2 {
+		return
+	}
+	if len(p.wrong) < maxWrong {
+		p.wrong = append(p.wrong, verdict.ClaimID)
+		return
+	}
+	delete(p.verdicts, p.wrong[p.oldest])
+	p.wrong[p.oldest], p.oldest = verdict.ClaimID, (p.oldest+1)%maxWrong
 }
 
 func (s *Session) award(verdict SetClaimed) {

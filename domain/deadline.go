@@ -38,11 +38,11 @@ func (s *Session) nextDeadline() (deadline, bool) {
 	s.playerDeadlines(consider)
 	if s.shared.Timed {
 		consider(deadline{atMs: s.shared.ClockEndMs, kind: deadlineClock})
-	} else {
-		consider(deadline{atMs: s.idleEndMs(), kind: deadlineIdle})
+	} else if idleEndMs, runs := s.idleEndMs(); runs {
+		consider(deadline{atMs: idleEndMs, kind: deadlineIdle})
 	}
 	if s.shared.State == BoardIdle && len(s.held) > 0 {
-		consider(deadline{atMs: s.idleSinceMs, kind: deadlineHeldClaim})
+		consider(deadline{atMs: s.idleSinceMs(), kind: deadlineHeldClaim})
 	}
 	for seat := range s.shared.Players {
 		if b := &s.players[seat].bot; b.thinks {
@@ -74,8 +74,20 @@ func (s *Session) playerDeadlines(consider func(deadline)) {
 	}
 }
 
-// idleEndMs is when an untimed match ends because nobody has found a Set.
-func (s *Session) idleEndMs() int64 { return s.lastValidMs + s.setup.Rules.IdleLimitMs }
+// idleEndMs is when an untimed match ends because nobody has found a Set on the board that lies there, or false while
+// the board moves and nobody can.
+func (s *Session) idleEndMs() (int64, bool) {
+	if s.version == recordVersion2 {
+		return s.lastValidMs + s.setup.Rules.IdleLimitMs, true
+	}
+	if s.shared.State != BoardIdle {
+		return 0, false
+	}
+	return s.idleSinceMs() + s.setup.Rules.IdleLimitMs, true
+}
+
+// idleSinceMs is when the idle board became idle.
+func (s *Session) idleSinceMs() int64 { return s.idleMs[s.idles-1] }
 
 func (s *Session) fire(d deadline) {
 	switch {
@@ -101,5 +113,6 @@ func (s *Session) fireEnds() {
 	}
 	s.endHolds()
 	s.ends.players = true
-	s.ends.idle = !s.shared.Timed && s.idleEndMs() <= s.nowMs
+	idleEndMs, runs := s.idleEndMs()
+	s.ends.idle = !s.shared.Timed && runs && idleEndMs <= s.nowMs
 }

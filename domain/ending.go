@@ -81,7 +81,7 @@ func (s *Session) endMatch(reason EndReason) {
 	s.held = nil
 	end := s.finalTable(reason)
 	s.end = &end
-	s.emit(end)
+	s.emit(end.clone())
 }
 
 // finalTable names the winners: those with the highest score who did not forfeit. A deserted match has none.

@@ -1,6 +1,9 @@
 package domain
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Event is something that happened in a match, in the order in which it happened (spec: session-lifecycle, Events
 // Emitted). A wrong claim is an event; a command that could not apply is a Refusal instead.
@@ -41,6 +44,10 @@ func (c DealCause) String() string {
 type Placement struct {
 	Slots []int
 	Cards []Card
+}
+
+func (p Placement) clone() Placement {
+	return Placement{Slots: slices.Clone(p.Slots), Cards: slices.Clone(p.Cards)}
 }
 
 // CardsDealt says that cards left the deck for the board (design ruling 2).
@@ -152,6 +159,10 @@ type MatchEnded struct {
 	// Winners are the seats with the highest score among those that did not forfeit, ascending; several on a tie.
 	Winners []int
 	Table   []FinalScore // by seat
+}
+
+func (e MatchEnded) clone() MatchEnded {
+	return MatchEnded{Reason: e.Reason, Winners: slices.Clone(e.Winners), Table: slices.Clone(e.Table)}
 }
 
 // Winner is the only winner's seat, or false on a tie and when there is none (design ruling 9).

@@ -19,8 +19,8 @@ func (s *Session) drop(seat int) Result {
 	return Result{Outcome: Applied}
 }
 
-// comeBack ends the hold of a dropped player, also one that had ended while no human was connected. The others whose
-// holds have ended by now do not come back in time.
+// comeBack ends the hold of a dropped player, also one that had ended while no human was connected. The holds of others
+// that had ended and waited are due now: Apply fires them at once.
 func (s *Session) comeBack(seat int) Result {
 	if reason := s.leavingReason(s.plays(seat)); reason != 0 {
 		return refused(reason)
@@ -30,7 +30,6 @@ func (s *Session) comeBack(seat int) Result {
 		return refused(RefusedNotDropped)
 	}
 	p.dropped, p.heldUntilMs = false, 0
-	s.endHolds()
 	return Result{Outcome: Applied}
 }
 

@@ -30,17 +30,17 @@ func Review(record []byte) ([]BoardReview, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reviewer{watch: boardWatch{rules: s.setup.Rules}, board: NewBoard()}
+	r := reviewer{idleMs: s.idleMs[:s.idles], board: NewBoard()}
 	for _, e := range out.Events {
 		r.see(e.AtMs, e.Event)
-		r.watch.see(e.AtMs, e.Event)
 	}
 	return r.boards, nil
 }
 
 // reviewer follows a match by its events.
 type reviewer struct {
-	watch  boardWatch
+	idleMs []int64 // when the board became idle, by how many Sets had been taken
+	sets   int     // that have been taken
 	board  Board
 	boards []BoardReview
 }
@@ -54,18 +54,19 @@ func (r *reviewer) see(atMs int64, event Event) {
 			return
 		}
 		r.keep(atMs, BoardReview{IsTaken: true, Taken: e})
+		r.sets++
 		for _, slot := range e.Slots {
 			must(r.board.RemoveCard(slot))
 		}
 	case MatchEnded:
-		if atMs >= r.watch.fromMs {
+		if r.sets < len(r.idleMs) {
 			r.keep(atMs, BoardReview{})
 		}
 	}
 }
 
 func (r *reviewer) keep(toMs int64, b BoardReview) {
-	b.FromMs, b.ToMs, b.Board = r.watch.fromMs, toMs, r.board
+	b.FromMs, b.ToMs, b.Board = r.idleMs[r.sets], toMs, r.board
 	if b.Sets = FindAllSets(r.board.AppendCards(nil)); len(b.Sets) > 0 {
 		r.boards = append(r.boards, b)
 	}

@@ -96,7 +96,7 @@ type Rules struct {
 	InvalidAnimMs    int64        // the length of InvalidSetAnim, 0–10,000
 	RefillAnimMs     int64        // the length of RefillAnim, 0–10,000
 	ExpandAnimMs     int64        // the length of ExpandBoardAnim, 0–10,000
-	IdleLimitMs      int64        // after how long without a valid claim an untimed match ends, 1,000–3,600,000
+	IdleLimitMs      int64        // how long a board of an untimed match may lie without a Set claimed, 1,000–3,600,000
 	DropHoldMs       int64        // how long a dropped player's seat is held, 0–600,000; 0: not at all
 }
 

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 )
@@ -21,12 +22,15 @@ type Scanner struct {
 	random rand.PCG
 }
 
-// NewScanner returns the eyes of a bot in a seat: bots with the same seed do not look alike. The bot's level is one of
-// the three.
-func NewScanner(bot Bot, seat int) Scanner {
+// NewScanner returns the eyes of a bot in a seat: bots with the same seed do not look alike. A level that is none of the
+// three is ErrBots.
+func NewScanner(bot Bot, seat int) (Scanner, error) {
+	if bot.Level == 0 || bot.Level > BotHard {
+		return Scanner{}, fmt.Errorf("%w: the level is %d, allowed is 1 to %d", ErrBots, bot.Level, BotHard)
+	}
 	s := Scanner{skill: skills[bot.Level]}
 	s.random.Seed(bot.Seed, uint64(seat))
-	return s
+	return s, nil
 }
 
 // Sighting is what a look at the board came to.

@@ -45,7 +45,7 @@ func TestSightingsAreOfTheBoard(t *testing.T) {
 			cards = append(cards, MustCard(id))
 		}
 		bot := Bot{Level: rapid.SampledFrom(botLevels).Draw(rt, "level"), Seed: rapid.Uint64().Draw(rt, "seed")}
-		scanner, again := NewScanner(bot, 3), NewScanner(bot, 3)
+		scanner, again := newScanner(rt, bot, 3), newScanner(rt, bot, 3)
 		view := viewOf(rt, cards)
 		for range 20 {
 			sighting := scanner.Scan(view)
@@ -65,10 +65,24 @@ func TestSightingsAreOfTheBoard(t *testing.T) {
 	})
 }
 
+// newScanner is NewScanner of a bot that there can be.
+func newScanner(t require.TestingT, bot Bot, seat int) Scanner {
+	scanner, err := NewScanner(bot, seat)
+	require.NoError(t, err)
+	return scanner
+}
+
+func TestNewScannerRefusesOtherLevels(t *testing.T) {
+	for _, level := range []BotLevel{0, BotHard + 1, 9, 255} {
+		_, err := NewScanner(Bot{Level: level, Seed: 1}, 0)
+		require.ErrorIs(t, err, ErrBots, "%d", level)
+	}
+}
+
 func TestScannersOfOtherSeatsAndSeedsLookOtherwise(t *testing.T) {
 	view := viewOf(t, parseCards(boardMax))
 	looks := func(bot Bot, seat int) (looks []Sighting) {
-		scanner := NewScanner(bot, seat)
+		scanner := newScanner(t, bot, seat)
 		for range 5 {
 			looks = append(looks, scanner.Scan(view))
 		}
@@ -83,7 +97,7 @@ func TestScannersOfOtherSeatsAndSeedsLookOtherwise(t *testing.T) {
 // scans are many looks of a level at random boards of so many cards that hold so many Sets, 0 for any number.
 func scans(t *testing.T, level BotLevel, looks, cards, sets int) (times []int64, missed, wrong int) {
 	random := rand.New(rand.NewPCG(uint64(cards), uint64(sets)))
-	scanner := NewScanner(Bot{Level: level, Seed: 7}, 0)
+	scanner := newScanner(t, Bot{Level: level, Seed: 7}, 0)
 	deck := allCards()
 	for len(times) < looks {
 		random.Shuffle(DeckSize, func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
@@ -133,7 +147,7 @@ func TestWhatIsHarderTakesLonger(t *testing.T) {
 	assert.Greater(t, median(12, 1), 3*median(12, 4)/2)
 	assert.Greater(t, median(15, 1), 5*median(9, 1)/4)
 	other := func(differs string) int64 {
-		scanner := NewScanner(Bot{Level: BotMedium, Seed: 7}, 0)
+		scanner := newScanner(t, Bot{Level: BotMedium, Seed: 7}, 0)
 		view := viewOf(t, parseCards(differs))
 		var times []int64
 		for range 1000 {
@@ -155,7 +169,7 @@ func TestErrorsAreNearSets(t *testing.T) {
 		{"0000 0001 0002 1000", 1}, {"0000 0001 0002 1100 1111", 2}, {"0000 1111 2222 0001 1110 2220", 1},
 	} {
 		cards := parseCards(board.cards)
-		scanner := NewScanner(Bot{Level: BotHard, Seed: 3}, 0)
+		scanner := newScanner(t, Bot{Level: BotHard, Seed: 3}, 0)
 		least := 4
 		for range 200 {
 			near := scanner.nearSet(Triple(cards[:3]), cards)
@@ -177,7 +191,7 @@ func TestErrorsAreNearSets(t *testing.T) {
 		assert.Equal(t, board.mixed, least, board.cards)
 	}
 	only := Triple(parseCards("0000 0001 0002"))
-	scanner := NewScanner(Bot{Level: BotEasy}, 0)
+	scanner := newScanner(t, Bot{Level: BotEasy}, 0)
 	assert.Equal(t, only, scanner.nearSet(only, only[:]), "there is no other card to mistake it for")
 }
 
@@ -198,7 +212,7 @@ func TestDifferingCountsAttributes(t *testing.T) {
 
 // The reaction's deciles are those of the table.
 func TestReactionsFollowTheirDeciles(t *testing.T) {
-	scanner := NewScanner(Bot{Level: BotHard, Seed: 11}, 0)
+	scanner := newScanner(t, Bot{Level: BotHard, Seed: 11}, 0)
 	const draws = 100_000
 	var times []int64
 	for range draws {
@@ -214,7 +228,7 @@ func TestReactionsFollowTheirDeciles(t *testing.T) {
 
 // What never happens does not happen now and then.
 func TestChancesOfNothingAndOfEverything(t *testing.T) {
-	scanner := NewScanner(Bot{Level: BotHard, Seed: 2}, 0)
+	scanner := newScanner(t, Bot{Level: BotHard, Seed: 2}, 0)
 	for range 20_000 {
 		require.False(t, scanner.happens(0))
 		require.True(t, scanner.happens(1000))
@@ -223,6 +237,6 @@ func TestChancesOfNothingAndOfEverything(t *testing.T) {
 
 func TestScanDoesNotAllocate(t *testing.T) {
 	view := viewOf(t, parseCards(boardMax))
-	scanner := NewScanner(Bot{Level: BotEasy, Seed: 1}, 0)
+	scanner := newScanner(t, Bot{Level: BotEasy, Seed: 1}, 0)
 	require.Zero(t, testing.AllocsPerRun(200, func() { scanner.Scan(view) }))
 }

@@ -124,16 +124,26 @@ func (s *Session) deselectCard(c DeselectCard) Result {
 
 // claimSelected claims the shared selection for a player: pass and play (design ruling 12).
 func (s *Session) claimSelected(c ClaimSelected) Result {
-	if reason := s.inputReason(c.Seat, 0); reason != 0 {
-		return s.refusedInput(c.Seat, reason)
+	reason := s.inputReason(c.Seat, 0)
+	if s.setup.Rules.ClaimMode != ClaimOnCommand && s.modeComesBefore(reason) {
+		reason = RefusedWrongClaimMode
 	}
-	if s.setup.Rules.ClaimMode != ClaimOnCommand {
-		return refused(RefusedWrongClaimMode)
+	if reason != 0 {
+		return s.refusedInput(c.Seat, reason)
 	}
 	if s.common.count < len(s.common.slots) {
 		return refused(RefusedSelectionIncomplete)
 	}
 	return s.judge(c.Seat, 0, s.selectedCards(&s.common))
+}
+
+// modeComesBefore reports whether a wrong claim mode is the reason to refuse ClaimSelected rather than another one. As
+// with ClaimSet, it is unless the claimant does not play.
+func (s *Session) modeComesBefore(reason Reason) bool {
+	if s.version == recordVersion2 {
+		return reason == 0
+	}
+	return reason != RefusedNotAPlayer && reason != RefusedNotStarted
 }
 
 func (s *Session) refusedInput(seat int, reason Reason) Result {

@@ -44,8 +44,9 @@ type Session struct {
 	serial      uint32 // of the animation that began last, the board's or a player's
 	lock        boardLock
 	held        []heldClaim
-	idleSinceMs int64 // when the board became idle
-	lastValidMs int64 // when the last Set was claimed, or the match began
+	idleMs      [DeckSize/3 + 1]int64 // when the board became idle, by how many Sets had been taken
+	idles       int                   // how often it has
+	lastValidMs int64                 // when the last Set was claimed, or the match began; for version 2
 
 	ends   ends // what the running step has seen that may end the match
 	end    *MatchEnded
@@ -62,7 +63,9 @@ type player struct {
 	dropped     bool
 	heldUntilMs int64
 	outOfTime   bool
-	verdicts    map[uint64]SetClaimed // judged claims by id, for the whole match; looked up, never ranged over
+	verdicts    map[uint64]SetClaimed // judged claims by id: Sets, and those in wrong; looked up, never ranged over
+	wrong       []uint64              // ids of the last wrong claims, maxWrong at most, as a ring
+	oldest      int                   // where in the full ring the oldest one is
 	last        uint64                // id of the last judged claim
 	bot         botPlayer
 }
@@ -105,7 +108,8 @@ func (s *Session) StartMatch(setup Setup, out *Output) error {
 }
 
 // Apply runs every deadline that is due at nowMs, in ms since the match began, each at its own due time, then the
-// command, then what the command has made due. A time before the last call's counts as that one.
+// command, then what the command has made due. A time before the last call's counts as that one. Before the start every
+// command is refused, and the clock stands still.
 //
 // spec: session-lifecycle, Commands
 func (s *Session) Apply(nowMs int64, cmd Command, out *Output) Result {
@@ -123,8 +127,11 @@ func (s *Session) Apply(nowMs int64, cmd Command, out *Output) Result {
 	return result
 }
 
-// Advance runs every deadline that is due at nowMs, each at its own due time.
+// Advance runs every deadline that is due at nowMs, each at its own due time. Before the start it does nothing.
 func (s *Session) Advance(nowMs int64, out *Output) {
+	if !s.started {
+		return
+	}
 	for {
 		due, ok := s.nextDeadline()
 		if !ok || due.atMs > nowMs {
@@ -207,7 +214,7 @@ func (s *Session) Ended() (MatchEnded, bool) {
 	if s.end == nil {
 		return MatchEnded{}, false
 	}
-	return *s.end, true
+	return s.end.clone(), true
 }
 
 // HeldUntilMs is the match time at which a dropped player's hold ends, or false for a player that is not dropped. The

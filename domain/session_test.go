@@ -40,9 +40,110 @@ func TestNothingCanBeDoneBeforeTheStart(t *testing.T) {
 	}
 	require.Equal(t, RefusedNotAPlayer, applyAt(t, s, 50, ClaimSet{Seat: -1, ID: 1, Cards: []byte{0, 1, 2}}).Refusal.Reason)
 	require.Equal(t, RefusedMalformed, applyAt(t, s, 50, ClaimSet{ID: 1, Cards: []byte{0, 0, 2}}).Refusal.Reason)
+	s.Advance(5000, &Output{})
 	require.Zero(t, s.Revision())
+	require.Zero(t, s.NowMs(), "the clock stands still")
 	_, wakes := s.NextWakeMs()
 	require.False(t, wakes)
+
+	var out Output
+	setup := Setup{Rules: DefaultRules(), Players: 2, Deck: orderOf(t, namedBoards["SETS"], true)}
+	require.NoError(t, s.StartMatch(setup, &out))
+	for _, e := range out.Events {
+		require.Zero(t, e.AtMs, "%T", e.Event)
+	}
+	_, err := Replay(s.Record(), &Output{})
+	require.NoError(t, err)
+}
+
+// Whoever receives an event may do with it what it likes: it shares nothing with another event, nor with the session.
+func TestEventsShareNothing(t *testing.T) {
+	play := func(scribble bool) (out Output, s *Session) {
+		s = NewSession()
+		note := func(step func(*Output)) {
+			var now Output
+			step(&now)
+			kept := describe(now)
+			for i := range now.Events {
+				if scribble {
+					scribbleOn(now.Events[i].Event)
+				}
+				for j, later := range now.Events[i+1:] {
+					text := describe(Output{Events: []TimedEvent{later}})[0]
+					require.Equal(t, kept[i+1+j], text, "event %d shares with %d", i, i+1+j)
+				}
+			}
+			out.Events = append(out.Events, now.Events...)
+		}
+		setup := Setup{Rules: DefaultRules(), Players: 2, Deck: orderOf(t, namedBoards["GROW"], true)}
+		note(func(out *Output) { require.NoError(t, s.StartMatch(setup, out)) })
+		for id := uint64(1); s.end == nil; id++ {
+			note(func(out *Output) { s.Advance(s.NowMs()+2000, out) })
+			if sets := FindAllSets(s.shared.Board.AppendCards(nil)); len(sets) > 0 && s.shared.State == BoardIdle {
+				cards := []byte{sets[0][0].id, sets[0][1].id, sets[0][2].id}
+				note(func(out *Output) { s.Apply(s.NowMs(), ClaimSet{Seat: int(id % 2), ID: id, Cards: cards}, out) })
+			}
+		}
+		return out, s
+	}
+	_, want := play(false)
+	_, got := play(true)
+	require.Equal(t, want.Record(), got.Record())
+	wantEnd, _ := want.Ended()
+	gotEnd, _ := got.Ended()
+	require.Equal(t, wantEnd, gotEnd)
+	scribbleOn(gotEnd)
+	again, _ := got.Ended()
+	require.Equal(t, wantEnd, again, "who asks for the end shares it with who asks next")
+}
+
+// scribbleOn changes all that an event refers to.
+func scribbleOn(e Event) {
+	placement := func(p Placement) {
+		clear(p.Slots)
+		clear(p.Cards)
+	}
+	switch e := e.(type) {
+	case CardsDealt:
+		placement(e.Placement)
+	case BoardRefilled:
+		placement(e.Placement)
+	case BoardExpanded:
+		placement(e.Placement)
+	case MatchEnded:
+		clear(e.Winners)
+		clear(e.Table)
+	}
+}
+
+// Every Set is remembered for the whole match, and of each player the last thousand wrong claims.
+func TestRememberedClaimsAreBounded(t *testing.T) {
+	for _, version := range []byte{recordVersion2, recordVersion} {
+		s := &Session{version: version}
+		rules := DefaultRules()
+		rules.InvalidAnimMs = 0
+		setup := Setup{Rules: rules, Players: 2, Deck: orderOf(t, namedBoards["SETS"], true)}
+		require.NoError(t, s.StartMatch(setup, &Output{}))
+		set := ClaimSet{ID: 1, Cards: []byte{0, 1, 2}}
+		require.Equal(t, Applied, applyAt(t, s, 10, set).Outcome)
+		wrong := func(id int) ClaimSet { return ClaimSet{ID: uint64(id), Cards: []byte{3, 4, 6}} }
+		for id := 2; id < 2+3*maxWrong; id++ {
+			require.Equal(t, Applied, applyAt(t, s, 5000, wrong(id)).Outcome)
+		}
+		require.Equal(t, Applied, applyAt(t, s, 5000, ClaimSet{Seat: 1, ID: 2, Cards: []byte{3, 4, 6}}).Outcome)
+		require.Equal(t, Repeated, applyAt(t, s, 5000, set).Outcome)
+		require.Equal(t, Repeated, applyAt(t, s, 5000, wrong(2+2*maxWrong)).Outcome)
+		last, _ := s.LastVerdict(0)
+		require.EqualValues(t, 1+3*maxWrong, last.ClaimID)
+		if version == recordVersion2 {
+			require.Equal(t, Repeated, applyAt(t, s, 5000, wrong(2)).Outcome)
+			continue
+		}
+		require.Len(t, s.players[0].verdicts, 1+maxWrong)
+		require.Equal(t, Applied, applyAt(t, s, 5000, wrong(1+2*maxWrong)).Outcome, "it is judged anew")
+		require.Len(t, s.players[0].verdicts, 1+maxWrong)
+		require.Equal(t, Applied, applyAt(t, s, 5000, wrong(2+2*maxWrong)).Outcome, "and took the oldest one's place")
+	}
 }
 
 // Spec, Common Mistakes: what was taken out of a session is not changed by it later.

@@ -40,23 +40,23 @@ func Summarize(record []byte) (Summary, error) {
 	}
 	sum := Summary{Setup: s.setup, DurationMs: s.nowMs, Seats: make([]SeatSummary, s.setup.Players)}
 	sum.Commitment, sum.Committed = s.setup.Deck.Commitment()
-	watch := boardWatch{rules: s.setup.Rules}
+	sets := 0
 	var reactions [MaxPlayers][]int64
 	for _, e := range out.Events {
 		switch event := e.Event.(type) {
 		case SetClaimed:
 			if seat := &sum.Seats[event.Seat]; event.Valid() {
 				seat.Sets++
-				if e.AtMs > watch.fromMs {
-					reactions[event.Seat] = append(reactions[event.Seat], e.AtMs-watch.fromMs)
+				if fromMs := s.idleMs[sets]; e.AtMs > fromMs {
+					reactions[event.Seat] = append(reactions[event.Seat], e.AtMs-fromMs)
 				}
+				sets++
 			} else {
 				seat.Wrong++
 			}
 		case MatchEnded:
 			sum.End, sum.HasEnded, sum.DurationMs = event, true, e.AtMs
 		}
-		watch.see(e.AtMs, e.Event)
 	}
 	for i := range sum.Seats {
 		seat, public := &sum.Seats[i], s.shared.ByPlayer[i]
@@ -73,23 +73,4 @@ func reactionsOf(timesMs []int64) Reactions {
 	}
 	slices.Sort(timesMs)
 	return Reactions{Count: n, FastestMs: timesMs[0], MedianMs: (timesMs[(n-1)/2] + timesMs[n/2]) / 2}
-}
-
-// boardWatch knows from the events when the board can be claimed from: at the start, after a Set, after an expansion.
-type boardWatch struct {
-	rules  Rules
-	fromMs int64
-}
-
-func (w *boardWatch) see(atMs int64, event Event) {
-	switch e := event.(type) {
-	case CardsDealt:
-		if e.Cause == DealExpansion {
-			w.fromMs = atMs + w.rules.ExpandAnimMs
-		}
-	case SetClaimed:
-		if e.Valid() {
-			w.fromMs = atMs + w.rules.ValidAnimMs + w.rules.RefillAnimMs
-		}
-	}
 }

@@ -74,21 +74,45 @@ func TestSummary(t *testing.T) {
 	require.ErrorIs(t, err, ErrRecordVersion)
 }
 
-// After an expansion the board counts from its end, and an even number of times has its median between two.
-func TestReactionsAfterAnExpansion(t *testing.T) {
+// An even number of times has its median between two.
+func TestReactions(t *testing.T) {
 	require.Equal(t, Reactions{Count: 4, FastestMs: 1, MedianMs: 5}, reactionsOf([]int64{9, 1, 7, 4}))
-	rules := DefaultRules()
-	w := boardWatch{rules: rules}
-	w.see(0, CardsDealt{Cause: DealInitial})
-	require.Zero(t, w.fromMs)
-	w.see(1000, SetClaimed{Mixed: 1})
-	require.Zero(t, w.fromMs)
-	w.see(1000, SetClaimed{})
-	require.EqualValues(t, 1900, w.fromMs)
-	w.see(1600, CardsDealt{Cause: DealRefill})
-	require.EqualValues(t, 1900, w.fromMs)
-	w.see(1900, CardsDealt{Cause: DealExpansion})
-	require.EqualValues(t, 2050, w.fromMs)
+	require.Equal(t, Reactions{}, reactionsOf(nil))
+}
+
+// A board counts from when it could be claimed from: after an expansion from its end, and after an animation that was
+// completed early from then on.
+func TestBoardsCountFromWhenTheyAreIdle(t *testing.T) {
+	s := NewSession()
+	var out Output
+	deck := orderOf(t, namedBoards["GROW"], true)
+	require.NoError(t, s.StartMatch(Setup{Rules: DefaultRules(), Players: 1, Deck: deck}, &out))
+	claim := func(atMs int64) {
+		s.Advance(atMs, &out)
+		set := FindAllSets(s.shared.Board.AppendCards(nil))[0]
+		ids := []byte{set[0].id, set[1].id, set[2].id}
+		require.Equal(t, Applied, applyAt(t, s, atMs, ClaimSet{ID: uint64(atMs), Cards: ids}).Outcome)
+	}
+	complete := func(atMs int64) {
+		cmd := AnimationComplete{Seat: BoardLayer, Serial: s.shared.Animation.Serial}
+		require.Equal(t, Applied, applyAt(t, s, atMs, cmd).Outcome)
+	}
+	require.Equal(t, ExpandBoardAnim, s.shared.State) // until 450
+	claim(1000)
+	complete(1100)
+	complete(1200)
+	require.Equal(t, BoardIdle, s.shared.State)
+	claim(1300)
+	s.Advance(5000, &out)
+	record := s.Record()
+	boards, err := Review(record)
+	require.NoError(t, err)
+	require.Len(t, boards, 2)
+	require.Equal(t, []int64{450, 1000}, []int64{boards[0].FromMs, boards[0].ToMs})
+	require.Equal(t, []int64{1200, 1300}, []int64{boards[1].FromMs, boards[1].ToMs})
+	sum, err := Summarize(record)
+	require.NoError(t, err)
+	require.Equal(t, Reactions{Count: 2, FastestMs: 100, MedianMs: 325}, sum.Seats[0].Reactions)
 }
 
 // Whole matches with bots: what is summed up is what the session says, and the commitment is the key's.

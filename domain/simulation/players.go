@@ -89,6 +89,9 @@ func (m *match) command() domain.Command {
 	if r.IntN(25) == 0 {
 		seat = r.IntN(12) - 2
 	}
+	if m.flaky && r.IntN(4) == 0 {
+		return domain.Drop{Seat: seat}
+	}
 	switch choice := r.IntN(40); {
 	case choice < 14:
 		return m.rightClaim(seat)

@@ -31,7 +31,9 @@ func playHumans(t *testing.T, seats int, seed uint64) (*domain.Session, int) {
 	var humans []*human
 	for seat := range seats {
 		bot := domain.Bot{Level: domain.BotLevel(1 + r.IntN(3)), Seed: r.Uint64()}
-		humans = append(humans, &human{scanner: domain.NewScanner(bot, seat)})
+		scanner, err := domain.NewScanner(bot, seat)
+		require.NoError(t, err)
+		humans = append(humans, &human{scanner: scanner})
 	}
 	claims := 0
 	for wasIdle := false; ; {

@@ -64,7 +64,7 @@ func RunChoices(choices []byte) (Stats, error) {
 func run(source rand.Source, chosen func() bool) (stats Stats, err error) {
 	random := rand.New(source)
 	m := newMatch(randomSetup(random))
-	m.random, m.chosen = random, chosen
+	m.random, m.chosen, m.flaky = random, chosen, random.IntN(4) == 0
 	defer func() {
 		if broken := recover(); broken != nil {
 			err = fmt.Errorf("panic: %v\n%s", broken, debug.Stack())
@@ -80,6 +80,7 @@ func run(source rand.Source, chosen func() bool) (stats Stats, err error) {
 type match struct {
 	random  *rand.Rand
 	chosen  func() bool // whether all is chosen: then the match runs out
+	flaky   bool        // connections are lost often
 	session *domain.Session
 	setup   domain.Setup
 	out     domain.Output
