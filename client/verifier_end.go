@@ -53,8 +53,11 @@ func (v *Verifier) finalTable(e *wire.MatchEnded) {
 			winners = append(winners, uint32(seat))
 		}
 	}
-	if e.GetReason() == wire.EndReason_END_REASON_OPERATOR {
+	switch reason := e.GetReason(); {
+	case reason == wire.EndReason_END_REASON_OPERATOR:
 		winners = nil // it counts for nothing
+	case reason == wire.EndReason_END_REASON_ABANDONED && len(e.GetWinners()) == 0:
+		winners = nil // nobody was connected any more
 	}
 	if !slices.Equal(winners, e.GetWinners()) {
 		v.violate("the winners are %v, the server says %v", winners, e.GetWinners())

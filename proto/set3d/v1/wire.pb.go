@@ -916,9 +916,9 @@ const (
 	EndReason_END_REASON_TIME_UP EndReason = 2
 	// One active player is left of several.
 	EndReason_END_REASON_LAST_PLAYER EndReason = 3
-	// No human player is left.
+	// No human player is left, or all are lost and the last of their seats is held no longer.
 	EndReason_END_REASON_ABANDONED EndReason = 4
-	// Nobody found a Set for Rules.idle_limit_ms.
+	// Nobody claimed a Set for Rules.idle_limit_ms of an unlocked board.
 	EndReason_END_REASON_IDLE EndReason = 5
 	// Something failed in the server; the match does not count.
 	EndReason_END_REASON_INTERNAL_ERROR EndReason = 6
@@ -3200,7 +3200,7 @@ type MatchEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Why the match ended.
 	Reason EndReason `protobuf:"varint,1,opt,name=reason,proto3,enum=set3d.v1.EndReason" json:"reason,omitempty"`
-	// The winning seats; several on a tie, none when every player has forfeited.
+	// The winning seats; several on a tie, none when every player has forfeited or is lost.
 	Winners []uint32 `protobuf:"varint,2,rep,packed,name=winners,proto3" json:"winners,omitempty"`
 	// The only winner. Absent on a tie or without a winner.
 	Winner *uint32 `protobuf:"varint,3,opt,name=winner,proto3,oneof" json:"winner,omitempty"`
@@ -3672,7 +3672,7 @@ type Seat struct {
 	AvatarUrl string `protobuf:"bytes,3,opt,name=avatar_url,json=avatarUrl,proto3" json:"avatar_url,omitempty"`
 	// Whether the player's connection is up, as far as the server knows.
 	Connected bool `protobuf:"varint,4,opt,name=connected,proto3" json:"connected,omitempty"`
-	// Match time until which the seat of a dropped player is held. Absent while connected.
+	// Match time until which the seat of a dropped player is held at least. Absent while connected.
 	HeldUntilMs *uint64 `protobuf:"varint,5,opt,name=held_until_ms,json=heldUntilMs,proto3,oneof" json:"held_until_ms,omitempty"`
 	// Whether the player is ready to start.
 	Ready bool `protobuf:"varint,6,opt,name=ready,proto3" json:"ready,omitempty"`
