@@ -125,7 +125,7 @@ func TestEveryClaimIsAnsweredOnce(t *testing.T) {
 	for i := range names {
 		names[i] = fmt.Sprint("u", i)
 	}
-	g := startGame(n, fmt.Sprintf(`{"seats":%d,"rules":{"invalid_anim_ms":0}}`, senders), names...)
+	g := startGame(n, fmt.Sprintf(`{"seats":%d,"rules":{"penalty_mode":"point","invalid_anim_ms":0}}`, senders), names...)
 	random := rand.New(rand.NewPCG(1, 2))
 	n.mu.Lock()
 	n.signalFault = func(int) signalFault {
@@ -277,7 +277,7 @@ func TestEveryCallbackDrains(t *testing.T) {
 
 // Whatever a drain did, however many steps, is one frame with the same bytes for everybody.
 func TestOneUpdatePerDrain(t *testing.T) {
-	g := newGame(t, `{"preset":"fast","rules":{"invalid_anim_ms":0},"test_deck":"`+boardMAX+boardRest+`"}`, "ann", "bob")
+	g := newGame(t, `{"preset":"fast","rules":{"penalty_mode":"point","invalid_anim_ms":0},"test_deck":"`+boardMAX+boardRest+`"}`, "ann", "bob")
 	ann, bob := g.players[0], g.players[1]
 	before := g.revision()
 	g.m.callback.Lock()

@@ -92,7 +92,7 @@ type claimLine struct {
 
 func newClaimLine(b *testing.B, dispatcher runtime.MatchDispatcher) *claimLine {
 	n := newFake(b, "SET3D_RATE_PER_SECOND=1000", "SET3D_RATE_BURST=1000")
-	g := startGame(n, `{"seats":4,"rules":{"invalid_anim_ms":1},"test_deck":"`+boardMAX+boardRest+`"}`, "ann", "bob", "cid", "dan")
+	g := startGame(n, `{"seats":4,"rules":{"penalty_mode":"point","invalid_anim_ms":1},"test_deck":"`+boardMAX+boardRest+`"}`, "ann", "bob", "cid", "dan")
 	message := &rtapi.MatchDataSend{OpCode: opClaimSet}
 	g.m.table().box.ringing = true // nobody else rings
 	return &claimLine{

@@ -141,7 +141,7 @@ func TestConsoleView(t *testing.T) {
 
 // A wrong claim that changes no snapshot: everybody hears the verdict all the same, once.
 func TestVerdictWithoutAChange(t *testing.T) {
-	g := newGame(t, `{"rules":{"invalid_anim_ms":0},"test_deck":"`+boardMAX+`"}`, "ann", "bob")
+	g := newGame(t, `{"rules":{"penalty_mode":"point","invalid_anim_ms":0},"test_deck":"`+boardMAX+`"}`, "ann", "bob")
 	ann := g.players[0]
 	ann.claim(g.m, 1, notSet)
 	for _, player := range g.players {

@@ -89,7 +89,7 @@ func TestBacklog(t *testing.T) {
 
 // What counts is followed by a checkpoint that has it, a wrong claim that costs nothing by a later one, and nothing else needs one.
 func TestWhatIsKept(t *testing.T) {
-	g := newGame(t, deckRequest(`,"rules":{"invalid_anim_ms":0}`), "ann", "bob")
+	g := newGame(t, deckRequest(`,"rules":{"invalid_anim_ms":100}`), "ann", "bob")
 	ann := g.players[0]
 	kept := func() bool { return string(g.m.table().kept.Record) == string(g.m.table().session.Record()) }
 	before := len(g.m.table().kept.Record)
@@ -145,7 +145,7 @@ func TestWrongClaimIsKept(t *testing.T) {
 func TestHangingDatabaseStallsNothing(t *testing.T) {
 	open := func() {}
 	n := newFake(t)
-	g := startGame(n, deckRequest(`,"rules":{"invalid_anim_ms":0}`), "ann", "bob")
+	g := startGame(n, deckRequest(`,"rules":{"invalid_anim_ms":100}`), "ann", "bob")
 	open = n.storage.block("read", "write", "multi", "list", "delete", "users")
 	defer func() { open() }()
 	g.read()
@@ -166,11 +166,11 @@ func BenchmarkKeep(b *testing.B) {
 	for _, durability := range []string{"fast", "safe"} {
 		b.Run(durability, func(b *testing.B) {
 			n := newFake(b, "SET3D_DURABILITY="+durability)
-			g := startGame(n, `{"seats":4,"rules":{"invalid_anim_ms":0,"idle_limit_ms":3600000},"test_deck":"`+boardMAX+boardRest+`"}`, "ann", "bob", "cid", "dan")
+			g := startGame(n, `{"seats":4,"rules":{"invalid_anim_ms":100,"idle_limit_ms":3600000},"test_deck":"`+boardMAX+boardRest+`"}`, "ann", "bob", "cid", "dan")
 			n.storage.setFault(func(string) error { return errors.New("gone") })
 			t := g.m.table()
 			for id := uint64(1); len(t.session.Record()) < 2_048 && id < 1_000; id++ {
-				t.session.Apply(int64(id), domain.ClaimSet{Seat: 0, ID: id, Cards: claimOf(id, notSet).Cards}, &domain.Output{})
+				t.session.Apply(100*int64(id), domain.ClaimSet{Seat: 0, ID: id, Cards: claimOf(id, notSet).Cards}, &domain.Output{})
 			}
 			b.ReportMetric(float64(len(t.session.Record())), "record-B")
 			b.ReportAllocs()

@@ -21,7 +21,7 @@ func TestLogsKeepSecrets(t *testing.T) {
 		}
 		return nil
 	})
-	stopped := startGame(n, `{"rules":{"invalid_anim_ms":0}}`, "ann", "bob")
+	stopped := startGame(n, `{"rules":{"penalty_mode":"point","invalid_anim_ms":0}}`, "ann", "bob")
 	broken := startGame(n, `{"test_panic_at":"signal"}`, "cid", "dan")
 	for i, g := range []*game{stopped, broken} {
 		board := g.m.table().session.Snapshot().Board

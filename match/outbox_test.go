@@ -176,7 +176,7 @@ func TestSafeCrash(t *testing.T) {
 
 // A database that does not answer delays a verdict by SET3D_SAFE_WAIT_MS, and from then on none until it answers.
 func TestDatabaseDoesNotAnswerInTime(t *testing.T) {
-	g := startSafe(newFake(t, "SET3D_DURABILITY=safe", "SET3D_SAFE_WAIT_MS=3000"), deckRequest(`,"rules":{"invalid_anim_ms":0}`), "ann", "bob")
+	g := startSafe(newFake(t, "SET3D_DURABILITY=safe", "SET3D_SAFE_WAIT_MS=3000"), deckRequest(`,"rules":{"penalty_mode":"point","invalid_anim_ms":0}`), "ann", "bob")
 	ann := g.players[0]
 	open := g.n.storage.block("write")
 	ann.claim(g.m, 1, notSet)

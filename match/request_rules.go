@@ -2,8 +2,10 @@ package match
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"set3d/domain"
@@ -81,9 +83,19 @@ func (r *request) readRules(rules domain.Rules) (domain.Rules, error) {
 	return rules, r.check(rules)
 }
 
-// check lets the domain judge the rules. The first bad field is the answer.
+// leastLockMs is the least lock after a wrong claim that has no penalty: somebody who claims at random has to be slower
+// than the match grows, in its record and for those who watch.
+const leastLockMs = 100
+
+// check lets the domain judge the rules, and refuses those by which a wrong claim costs nothing at all. The first bad
+// field is the answer.
 func (r *request) check(rules domain.Rules) error {
 	err := rules.Validate()
+	if err == nil && rules.PenaltyMode == domain.PenaltyNone && rules.InvalidAnimMs < leastLockMs {
+		allowed := fmt.Sprintf("%d to %d with penalty_mode none", leastLockMs, domain.MaxAnimMs)
+		r.outOfRange("invalid_anim_ms", strconv.FormatInt(rules.InvalidAnimMs, 10), allowed)
+		return r.err
+	}
 	if err == nil {
 		return nil
 	}

@@ -48,6 +48,8 @@ func TestRequestErrors(t *testing.T) {
 		{"create_match", `{"rules":{"refill_policy":"never"}}`, `{"reason":"OUT_OF_RANGE","args":{"allowed":["always","to_initial_size"],"field":"rules.refill_policy","value":"never"}}`, 3},
 		{"create_match", `{"rules":{"penalty_mode":"time","penalty_time_ms":1}}`, `"field":"rules.penalty_mode"`, 3},
 		{"create_match", `{"rules":{"time_limit_ms":999}}`, `"field":"rules.time_limit_ms"`, 3},
+		{"create_match", `{"rules":{"invalid_anim_ms":99}}`, `{"allowed":"100 to 10000 with penalty_mode none","field":"rules.invalid_anim_ms","value":"99"}`, 3},
+		{"create_match", `{"preset":"timed","rules":{"invalid_anim_ms":0,"penalty_mode":"none","penalty_time_ms":0}}`, `"field":"rules.invalid_anim_ms"`, 3},
 		{"create_match", `{"preset":"blitz"}`, `{"reason":"UNKNOWN_PRESET","args":{"allowed":["classic","tournament","timed","fast","practice"],"preset":"blitz"}}`, 3},
 		{"create_match", `{"test_panic_at":"lunch"}`, `"reason":"OUT_OF_RANGE"`, 3},
 		{"create_match", `{"test_deck":"0000 0000"}`, `"reason":"OUT_OF_RANGE"`, 3},

@@ -129,7 +129,7 @@ func TestMatchSurvivesARestart(t *testing.T) {
 			r := startWithState(t, "SET3D_DURABILITY=safe")
 			x := openLinks(t, r, client.CreateMatch{
 				Preset: "timed", Seats: 3, Bots: []string{"easy"},
-				Rules: map[string]any{"valid_anim_ms": 40, "refill_anim_ms": 30, "expand_anim_ms": 20, "invalid_anim_ms": 60},
+				Rules: map[string]any{"valid_anim_ms": 40, "refill_anim_ms": 30, "expand_anim_ms": 20, "invalid_anim_ms": 100},
 			})
 			x.play()
 			if !eventually(func() bool { return x.witnesses[0].sets() >= 3 }) {

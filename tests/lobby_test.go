@@ -231,7 +231,7 @@ func updateAccount(ctx context.Context, on *server, user *client.User, account s
 // TestIdlePlayerForfeits: who does nothing while the others play is warned, and out in the end.
 func TestIdlePlayerForfeits(t *testing.T) {
 	on := ownServer(t, "SET3D_IDLE_WARNING_MS=1500", "SET3D_IDLE_FORFEIT_MS=1000")
-	x := open(t, on, client.CreateMatch{Seats: 3, Rules: quick(map[string]any{"invalid_anim_ms": 0}), TestDeck: deckOf(boardMAX)}, asJSON, asProtobuf, asProtobuf)
+	x := open(t, on, client.CreateMatch{Seats: 3, Rules: quick(nil), TestDeck: deckOf(boardMAX)}, asJSON, asProtobuf, asProtobuf)
 	a := x.players[0]
 	stop := time.Now().Add(20 * time.Second)
 	for !a.has(wire.NoticeKind_NOTICE_KIND_SEAT_FORFEITED) && time.Now().Before(stop) {

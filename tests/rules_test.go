@@ -109,7 +109,7 @@ func TestWithoutTheFastLane(t *testing.T) {
 	a.error(77, wire.Reason_REASON_UNKNOWN_OP_CODE)
 	x.sameScores(1, 0)
 	g := playWhole(t, on, client.CreateMatch{Seats: 2, Rules: map[string]any{
-		"valid_anim_ms": 40, "refill_anim_ms": 30, "expand_anim_ms": 20, "invalid_anim_ms": 60, "drop_hold_ms": 10_000,
+		"valid_anim_ms": 40, "refill_anim_ms": 30, "expand_anim_ms": 20, "invalid_anim_ms": 100, "drop_hold_ms": 10_000,
 	}}, 0.1, bothFormats...)
 	g.check(wire.EndReason_END_REASON_NO_SETS_LEFT, true)
 }

@@ -33,7 +33,7 @@ func TestScenario34Secrecy(t *testing.T) {
 				p.keepRaw = true // nothing has come yet
 				players = append(players, p)
 			}
-			request := `{"seats":2,"seed":` + strconv.Itoa(int(seed)) + `,"rules":{"valid_anim_ms":20,"refill_anim_ms":20,"expand_anim_ms":20,"invalid_anim_ms":0,` +
+			request := `{"seats":2,"seed":` + strconv.Itoa(int(seed)) + `,"rules":{"valid_anim_ms":20,"refill_anim_ms":20,"expand_anim_ms":20,"invalid_anim_ms":100,` +
 				`"claim_grace_ms":0,"drop_hold_ms":5000}}`
 			answer, refused := players[0].rpc("create_match", request)
 			if refused != nil {

@@ -18,7 +18,7 @@ import (
 // quick are rules without board animations, for tables that nobody waits for when a test has ended.
 func quick(more map[string]any) map[string]any {
 	rules := map[string]any{
-		"valid_anim_ms": 0, "refill_anim_ms": 0, "expand_anim_ms": 0, "invalid_anim_ms": 0, "claim_grace_ms": 250,
+		"valid_anim_ms": 0, "refill_anim_ms": 0, "expand_anim_ms": 0, "invalid_anim_ms": 100, "claim_grace_ms": 250,
 		"penalty_mode": "none", "drop_hold_ms": 5_000, "idle_limit_ms": 60_000,
 	}
 	maps.Copy(rules, more)

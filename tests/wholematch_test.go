@@ -43,7 +43,7 @@ func TestWholeMatches(t *testing.T) {
 				t.Skip("a match more")
 			}
 			t.Parallel()
-			rules := map[string]any{"valid_anim_ms": 40, "refill_anim_ms": 30, "expand_anim_ms": 20, "invalid_anim_ms": 60, "drop_hold_ms": 10_000}
+			rules := map[string]any{"valid_anim_ms": 40, "refill_anim_ms": 30, "expand_anim_ms": 20, "invalid_anim_ms": 100, "drop_hold_ms": 10_000}
 			for name, value := range c.request.Rules {
 				rules[name] = value
 			}

@@ -238,7 +238,7 @@ func TestOtherServersAreNamed(t *testing.T) {
 }
 
 // fastRules make a match as short as it can be.
-const fastRules = `{"valid_anim_ms":0,"refill_anim_ms":0,"expand_anim_ms":0,"invalid_anim_ms":0}`
+const fastRules = `{"valid_anim_ms":0,"refill_anim_ms":0,"expand_anim_ms":0,"invalid_anim_ms":100}`
 
 func TestAgainstAServer(t *testing.T) {
 	url := startServer(t, "SET3D_RATE_PER_SECOND=1000", "SET3D_RATE_BURST=1000")

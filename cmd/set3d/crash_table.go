@@ -22,7 +22,7 @@ var crashKinds = [...]client.CreateMatch{
 
 // crashRules are those of all of them: short animations, and seats that are not held for long.
 func crashRules(own map[string]any) map[string]any {
-	rules := map[string]any{"valid_anim_ms": 20, "refill_anim_ms": 15, "expand_anim_ms": 15, "invalid_anim_ms": 40, "drop_hold_ms": 3_000}
+	rules := map[string]any{"valid_anim_ms": 20, "refill_anim_ms": 15, "expand_anim_ms": 15, "invalid_anim_ms": 100, "drop_hold_ms": 3_000}
 	for field, value := range own {
 		rules[field] = value
 	}

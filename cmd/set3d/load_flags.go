@@ -13,7 +13,7 @@ import (
 )
 
 // loadRules leave out the animations: each claim is judged when it comes, and what is measured is the server, not the rules.
-const loadRules = `{"valid_anim_ms":0,"refill_anim_ms":0,"expand_anim_ms":0,"invalid_anim_ms":0}`
+const loadRules = `{"valid_anim_ms":0,"refill_anim_ms":0,"expand_anim_ms":0,"invalid_anim_ms":100}`
 
 // The limits of a load: one process cannot drive more, and a slip of the finger should not try.
 const (

@@ -16,7 +16,7 @@ import (
 )
 
 // soakRules let no table outlive its players for long, and no claim wait.
-const soakRules = `{"valid_anim_ms":0,"refill_anim_ms":0,"expand_anim_ms":0,"invalid_anim_ms":0,"drop_hold_ms":1000,"idle_limit_ms":60000}`
+const soakRules = `{"valid_anim_ms":0,"refill_anim_ms":0,"expand_anim_ms":0,"invalid_anim_ms":100,"drop_hold_ms":1000,"idle_limit_ms":60000}`
 
 const (
 	maxSoakTables  = 1_000_000
