@@ -40,16 +40,81 @@ keys() {
     unusable "NAKAMA_ENCRYPTION_KEY and NAKAMA_REFRESH_ENCRYPTION_KEY are the same, they must differ"
 }
 
-# queue SECTION KEY LEAST: the plugin was measured with queues of this size; Nakama's own are smaller, and what overflows
+# leaves prints "section.key value" for every scalar in the mappings of a YAML file: block and flow style (so JSON too),
+# quotes, comments, any indentation, CRLF. It skips the items of block sequences and the text of block scalars. It knows no
+# anchors, aliases or tags.
+leaves() {
+  awk '
+    # strip removes the comment and the blanks around, outside of quotes.
+    function strip(s,  i, c, quote) {
+      for (i = 1; i <= length(s); i++) {
+        c = substr(s, i, 1)
+        if (quote != "") { if (c == "\\" && quote == "\"") i++; else if (c == quote) quote = "" }
+        else if ((c == "\"" || c == q) && substr(s, 1, i - 1) ~ /(^|[ \t:,{[-])$/) quote = c
+        else if (c == "#" && substr(s, 1, i - 1) ~ /(^|[ \t])$/) { s = substr(s, 1, i - 1); break }
+      }
+      gsub(/^[ \t]+|[ \t]+$/, "", s)
+      return s
+    }
+    function bare(s) {
+      s = strip(s)
+      return s ~ ("^(\".*\"|" q ".*" q ")$") ? substr(s, 2, length(s) - 2) : s
+    }
+    # depth is by how many brackets more a text opens than it closes.
+    function depth(s,  t) { gsub("\"[^\"]*\"|" q "[^" q "]*" q, "", s); t = s; return gsub(/[{[]/, "", s) - gsub(/[]}]/, "", t) }
+    # flow prints the scalars of a text in flow style.
+    function flow(s, path,  i, c, level, paths, key, text, quote) {
+      level = 0; paths[0] = path
+      for (i = 1; i <= length(s); i++) {
+        c = substr(s, i, 1)
+        if (quote != "" || c == "\"" || c == q) {
+          text = text c
+          if (quote == "") quote = c; else if (c == quote) quote = ""
+        } else if (c == ":" && (text ~ ("[\"" q "]$") || substr(s, i + 1, 1) ~ /^[ {[]?$/)) {
+          key = paths[level] "." bare(text); text = ""
+        } else if (c ~ /[{[]/) {
+          paths[level + 1] = key == "" ? paths[level] : key; level++; key = text = ""
+        } else if (c ~ /[],}]/) {
+          if (key != "" && bare(text) != "") print substr(key, 2), bare(text)
+          key = text = ""
+          if (c != ",") level--
+        } else text = text c
+      }
+    }
+    BEGIN {
+      q = sprintf("%c", 39); skip = -1; top = 0
+      keyed = "^(\"[^\"]*\"|" q "[^" q "]*" q "|[^][{}\"" q ",#&*!|>%@:-][^:]*)[ \t]*:([ \t]|$)"
+    }
+    { sub(/\r$/, ""); if (NR == 1) sub(/^\357\273\277/, ""); line = strip($0) }
+    begun != "" { begun = begun " " line; if (depth(begun) <= 0) { flow(begun, path); begun = "" }; next }
+    line == "" || line ~ /^%/ { next }
+    /^(---|\.\.\.)/ { if (seen) exit; next }
+    { match($0, /^ */); indent = RLENGTH; seen = 1 }
+    skip >= 0 && indent > skip { next }
+    { skip = (line ~ /^-([ \t]|$)/) ? indent : -1 }
+    skip >= 0 { next }
+    {
+      while (top > 0 && indents[top] >= indent) top--
+      path = paths[top]; value = line; key = ""
+      if (match(line, keyed)) {
+        key = substr(line, 1, RLENGTH); value = strip(substr(line, RLENGTH + 1))
+        sub(/[ \t]*:[ \t]?$/, "", key)
+        path = path "." bare(key); indents[++top] = indent; paths[top] = path
+      }
+      if (value ~ /^[|>]/) skip = indent
+      else if (value ~ /^[{[]/) { if (depth(value) > 0) begun = value; else flow(value, path) }
+      else if (key != "" && value != "") print substr(path, 2), bare(value)
+    }' "$1"
+}
+
+# queue NAME LEAST: the plugin was measured with queues of this size; the defaults of Nakama are smaller, and what overflows
 # is lost or ends a match.
 queue() {
-  size=$(awk -v section="$1:" -v key="$2:" '
-    /^[^ #]/ { inside = $1 == section }
-    inside && $1 == key { print $2 }' "$config")
+  size=$(printf '%s\n' "$settings" | sed -n "s/^$1 //p")
   case $size in
-    '') insecure "$config does not set $1.$2: it must be $3 or more" ;;
-    *[!0-9]*) unusable "$config: $1.$2 is not a number" ;;
-    *) [ "$size" -ge "$3" ] || insecure "$config: $1.$2 is $size, it must be $3 or more" ;;
+    '') insecure "$config does not set $1: it must be $2 or more" ;;
+    *[!0-9]*) unusable "$config: $1 is not a number of decimal digits" ;;
+    *) [ "$size" -ge "$2" ] || insecure "$config: $1 is $size, it must be $2 or more" ;;
   esac
 }
 
@@ -65,11 +130,12 @@ check() {
   secret NAKAMA_CONSOLE_MFA_KEY 'the-key-has-to-be-32-bytes-long!'
   keys
   if [ -r "$config" ]; then
-    queue match signal_queue_size 64
-    queue match call_queue_size 512
-    queue match input_queue_size 128
-    queue match join_attempt_queue_size 128
-    queue socket outgoing_queue_size 256
+    settings=$(leaves "$config")
+    queue match.signal_queue_size 64
+    queue match.call_queue_size 512
+    queue match.input_queue_size 128
+    queue match.join_attempt_queue_size 128
+    queue socket.outgoing_queue_size 256
   else
     unusable "cannot read $config"
   fi

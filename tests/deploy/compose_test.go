@@ -15,8 +15,8 @@ import (
 type service struct {
 	Image       string
 	Build       string
-	DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
-	EnvFile     []map[string]any                      `yaml:"env_file"`
+	DependsOn   map[string]dependency `yaml:"depends_on"`
+	EnvFile     []map[string]any      `yaml:"env_file"`
 	Environment map[string]string
 	Ports       yaml.Node
 	Entrypoint  []string
@@ -26,13 +26,20 @@ type service struct {
 		Test    []string
 		Timeout string
 	}
-	StopGrace string `yaml:"stop_grace_period"`
-	Logging   struct{ Options map[string]string }
-	Deploy    struct {
+	StopGrace  string `yaml:"stop_grace_period"`
+	StopSignal string `yaml:"stop_signal"`
+	Logging    struct{ Options map[string]string }
+	Deploy     struct {
 		Resources struct{ Limits map[string]any }
 	}
-	ReadOnly bool     `yaml:"read_only"`
-	CapDrop  []string `yaml:"cap_drop"`
+	SwapLimit string   `yaml:"memswap_limit"`
+	ReadOnly  bool     `yaml:"read_only"`
+	CapDrop   []string `yaml:"cap_drop"`
+}
+
+type dependency struct {
+	Condition string
+	Restart   bool
 }
 
 func services(t *testing.T, file string) (postgres, nakama service) {
@@ -64,7 +71,8 @@ func TestComposeStartsInOrder(t *testing.T) {
 	if got := nakama.DependsOn["postgres"].Condition; got != "service_healthy" {
 		t.Errorf("nakama waits for postgres to be %q, want service_healthy", got)
 	}
-	if want := []string{"CMD", "pg_isready", "-U", "postgres", "-d", "nakama"}; !slices.Equal(postgres.Healthcheck.Test, want) {
+	// The temporary server that initializes a database listens on the Unix socket only.
+	if want := []string{"CMD", "pg_isready", "-h", "127.0.0.1", "-U", "postgres", "-d", "nakama"}; !slices.Equal(postgres.Healthcheck.Test, want) {
 		t.Errorf("postgres is healthy by %q, want %q", postgres.Healthcheck.Test, want)
 	}
 	if want := []string{"CMD", "/nakama/healthcheck.sh"}; !slices.Equal(nakama.Healthcheck.Test, want) {
@@ -95,15 +103,34 @@ func TestImageStarts(t *testing.T) {
 	}
 }
 
+// TestComposeStopsGently wants Nakama to outlive its matches, PostgreSQL to outlive Nakama also where both are stopped at once,
+// and Docker to be done before systemd kills it: 90 s by default, of which Docker takes 5 s for itself.
 func TestComposeStopsGently(t *testing.T) {
-	_, nakama := services(t, "docker-compose.yml")
-	stop, err := time.ParseDuration(nakama.StopGrace)
+	postgres, nakama := services(t, "docker-compose.yml")
+	grace := time.Duration(shipped()["shutdown_grace_sec"].(int)) * time.Second
+	if stop := seconds(t, nakama.StopGrace); grace <= 0 || stop < grace+10*time.Second {
+		t.Errorf("matches get %v to end, and Docker kills after %v: want more than 0, and 10 s more", grace, stop)
+	}
+	if stop, least := seconds(t, postgres.StopGrace), seconds(t, nakama.StopGrace)+20*time.Second; stop < least || stop > 80*time.Second {
+		t.Errorf("Docker kills PostgreSQL after %v, want %v to 80 s", stop, least)
+	}
+	// A smart shutdown. The image's own SIGINT cuts connections off.
+	if postgres.StopSignal != "SIGTERM" || nakama.StopSignal != "" {
+		t.Errorf("PostgreSQL is stopped by %q, Nakama by %q, want SIGTERM and the image's own", postgres.StopSignal, nakama.StopSignal)
+	}
+	// A smart shutdown waits for Nakama, so that has to be stopped first when PostgreSQL is changed.
+	if !nakama.DependsOn["postgres"].Restart {
+		t.Error("nakama is not restarted with postgres")
+	}
+}
+
+func seconds(t *testing.T, text string) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(text)
 	if err != nil {
 		t.Fatalf("stop_grace_period: %v", err)
 	}
-	if grace := time.Duration(shipped()["shutdown_grace_sec"].(int)) * time.Second; grace <= 0 || stop < grace+10*time.Second {
-		t.Errorf("matches get %v to end, and Docker kills after %v: want more than 0, and 10 s more", grace, stop)
-	}
+	return d
 }
 
 func TestWhatIsPublished(t *testing.T) {
@@ -165,6 +192,9 @@ func TestProductionHasNoDefaults(t *testing.T) {
 	for name, s := range map[string]service{"postgres": postgres, "nakama": nakama} {
 		if s.Logging.Options["max-size"] == "" || s.Logging.Options["max-file"] == "" || s.Deploy.Resources.Limits["memory"] == nil {
 			t.Errorf("%s: logs %v, limits %v", name, s.Logging.Options, s.Deploy.Resources.Limits)
+		}
+		if memory := s.Deploy.Resources.Limits["memory"]; memory != s.SwapLimit {
+			t.Errorf("%s: memory %v, with swap %v: want them equal, which is no swap", name, memory, s.SwapLimit)
 		}
 	}
 }

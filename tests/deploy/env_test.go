@@ -153,13 +153,3 @@ func TestEnvMakesOneMoreSecret(t *testing.T) {
 		t.Error(".env was made")
 	}
 }
-
-// TestGitNeverSeesEnv: nor does the image.
-func TestGitNeverSeesEnv(t *testing.T) {
-	if !slices.Contains(strings.Split(read(t, ".gitignore"), "\n"), ".env") {
-		t.Error(".gitignore does not name .env")
-	}
-	if lines := strings.Split(read(t, ".dockerignore"), "\n"); !slices.Contains(lines, "*") || slices.Contains(lines, "!.env") {
-		t.Error(".dockerignore lets .env in")
-	}
-}
