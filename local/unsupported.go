@@ -962,12 +962,10 @@ func (unsupportedInitializer) RegisterAfterAuthenticateSteam(func(ctx context.Co
 }
 
 func (unsupportedInitializer) RegisterBeforeListChannelMessages(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ListChannelMessagesRequest) (*api.ListChannelMessagesRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeListChannelMessages")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterListChannelMessages(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.ChannelMessageList, in *api.ListChannelMessagesRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterListChannelMessages")
 	return
 }
 
@@ -1022,152 +1020,122 @@ func (unsupportedInitializer) RegisterAfterBlockFriends(func(ctx context.Context
 }
 
 func (unsupportedInitializer) RegisterBeforeImportFacebookFriends(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ImportFacebookFriendsRequest) (*api.ImportFacebookFriendsRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeImportFacebookFriends")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterImportFacebookFriends(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ImportFacebookFriendsRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterImportFacebookFriends")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeImportSteamFriends(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ImportSteamFriendsRequest) (*api.ImportSteamFriendsRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeImportSteamFriends")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterImportSteamFriends(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ImportSteamFriendsRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterImportSteamFriends")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeCreateGroup(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.CreateGroupRequest) (*api.CreateGroupRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeCreateGroup")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterCreateGroup(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.Group, in *api.CreateGroupRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterCreateGroup")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeUpdateGroup(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.UpdateGroupRequest) (*api.UpdateGroupRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeUpdateGroup")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterUpdateGroup(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.UpdateGroupRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterUpdateGroup")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeDeleteGroup(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.DeleteGroupRequest) (*api.DeleteGroupRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeDeleteGroup")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterDeleteGroup(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.DeleteGroupRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterDeleteGroup")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeJoinGroup(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.JoinGroupRequest) (*api.JoinGroupRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeJoinGroup")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterJoinGroup(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.JoinGroupRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterJoinGroup")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeLeaveGroup(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.LeaveGroupRequest) (*api.LeaveGroupRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeLeaveGroup")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterLeaveGroup(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.LeaveGroupRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterLeaveGroup")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeAddGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.AddGroupUsersRequest) (*api.AddGroupUsersRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeAddGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterAddGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.AddGroupUsersRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterAddGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeBanGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.BanGroupUsersRequest) (*api.BanGroupUsersRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeBanGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterBanGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.BanGroupUsersRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterBanGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeKickGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.KickGroupUsersRequest) (*api.KickGroupUsersRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeKickGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterKickGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.KickGroupUsersRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterKickGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforePromoteGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.PromoteGroupUsersRequest) (*api.PromoteGroupUsersRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforePromoteGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterPromoteGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.PromoteGroupUsersRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterPromoteGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeDemoteGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.DemoteGroupUsersRequest) (*api.DemoteGroupUsersRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeDemoteGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterDemoteGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.DemoteGroupUsersRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterDemoteGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeListGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ListGroupUsersRequest) (*api.ListGroupUsersRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeListGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterListGroupUsers(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.GroupUserList, in *api.ListGroupUsersRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterListGroupUsers")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeListUserGroups(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ListUserGroupsRequest) (*api.ListUserGroupsRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeListUserGroups")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterListUserGroups(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.UserGroupList, in *api.ListUserGroupsRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterListUserGroups")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeListGroups(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ListGroupsRequest) (*api.ListGroupsRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeListGroups")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterListGroups(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.GroupList, in *api.ListGroupsRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterListGroups")
 	return
 }
 
@@ -1182,12 +1150,10 @@ func (unsupportedInitializer) RegisterAfterDeleteLeaderboardRecord(func(ctx cont
 }
 
 func (unsupportedInitializer) RegisterBeforeDeleteTournamentRecord(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.DeleteTournamentRecordRequest) (*api.DeleteTournamentRecordRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeDeleteTournamentRecord")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterDeleteTournamentRecord(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.DeleteTournamentRecordRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterDeleteTournamentRecord")
 	return
 }
 
@@ -1392,142 +1358,114 @@ func (unsupportedInitializer) RegisterAfterDeleteStorageObjects(func(ctx context
 }
 
 func (unsupportedInitializer) RegisterBeforeJoinTournament(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.JoinTournamentRequest) (*api.JoinTournamentRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeJoinTournament")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterJoinTournament(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.JoinTournamentRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterJoinTournament")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeListTournamentRecords(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ListTournamentRecordsRequest) (*api.ListTournamentRecordsRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeListTournamentRecords")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterListTournamentRecords(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.TournamentRecordList, in *api.ListTournamentRecordsRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterListTournamentRecords")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeListTournaments(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ListTournamentsRequest) (*api.ListTournamentsRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeListTournaments")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterListTournaments(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.TournamentList, in *api.ListTournamentsRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterListTournaments")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeWriteTournamentRecord(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.WriteTournamentRecordRequest) (*api.WriteTournamentRecordRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeWriteTournamentRecord")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterWriteTournamentRecord(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.LeaderboardRecord, in *api.WriteTournamentRecordRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterWriteTournamentRecord")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeListTournamentRecordsAroundOwner(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ListTournamentRecordsAroundOwnerRequest) (*api.ListTournamentRecordsAroundOwnerRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeListTournamentRecordsAroundOwner")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterListTournamentRecordsAroundOwner(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.TournamentRecordList, in *api.ListTournamentRecordsAroundOwnerRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterListTournamentRecordsAroundOwner")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeValidatePurchaseApple(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ValidatePurchaseAppleRequest) (*api.ValidatePurchaseAppleRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeValidatePurchaseApple")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterValidatePurchaseApple(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.ValidatePurchaseResponse, in *api.ValidatePurchaseAppleRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterValidatePurchaseApple")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeValidateSubscriptionApple(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ValidateSubscriptionAppleRequest) (*api.ValidateSubscriptionAppleRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeValidateSubscriptionApple")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterValidateSubscriptionApple(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.ValidateSubscriptionResponse, in *api.ValidateSubscriptionAppleRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterValidateSubscriptionApple")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeValidatePurchaseGoogle(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ValidatePurchaseGoogleRequest) (*api.ValidatePurchaseGoogleRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeValidatePurchaseGoogle")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterValidatePurchaseGoogle(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.ValidatePurchaseResponse, in *api.ValidatePurchaseGoogleRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterValidatePurchaseGoogle")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeValidateSubscriptionGoogle(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ValidateSubscriptionGoogleRequest) (*api.ValidateSubscriptionGoogleRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeValidateSubscriptionGoogle")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterValidateSubscriptionGoogle(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.ValidateSubscriptionResponse, in *api.ValidateSubscriptionGoogleRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterValidateSubscriptionGoogle")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeValidatePurchaseHuawei(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ValidatePurchaseHuaweiRequest) (*api.ValidatePurchaseHuaweiRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeValidatePurchaseHuawei")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterValidatePurchaseHuawei(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.ValidatePurchaseResponse, in *api.ValidatePurchaseHuaweiRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterValidatePurchaseHuawei")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeValidatePurchaseFacebookInstant(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ValidatePurchaseFacebookInstantRequest) (*api.ValidatePurchaseFacebookInstantRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeValidatePurchaseFacebookInstant")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterValidatePurchaseFacebookInstant(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.ValidatePurchaseResponse, in *api.ValidatePurchaseFacebookInstantRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterValidatePurchaseFacebookInstant")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeValidatePurchaseSamsung(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ValidatePurchaseSamsungRequest) (*api.ValidatePurchaseSamsungRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeValidatePurchaseSamsung")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterValidatePurchaseSamsung(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.ValidatePurchaseResponse, in *api.ValidatePurchaseSamsungRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterValidatePurchaseSamsung")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeListSubscriptions(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.ListSubscriptionsRequest) (*api.ListSubscriptionsRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeListSubscriptions")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterListSubscriptions(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.SubscriptionList, in *api.ListSubscriptionsRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterListSubscriptions")
 	return
 }
 
 func (unsupportedInitializer) RegisterBeforeGetSubscription(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, in *api.GetSubscriptionRequest) (*api.GetSubscriptionRequest, error)) (r0 error) {
-	r0 = errUnsupported("RegisterBeforeGetSubscription")
 	return
 }
 
 func (unsupportedInitializer) RegisterAfterGetSubscription(func(ctx context.Context, logger runtime.Logger, db *sql.DB, nk runtime.NakamaModule, out *api.ValidatedSubscription, in *api.GetSubscriptionRequest) error) (r0 error) {
-	r0 = errUnsupported("RegisterAfterGetSubscription")
 	return
 }
 

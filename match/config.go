@@ -54,6 +54,7 @@ func Settings() []Setting {
 			func(c *config, n int) { c.reservation = ms(int64(n)) }),
 		onOff("SET3D_RELAYED_MATCHES", "off", "let clients use Nakama's relayed matches, which have no rules",
 			func(c *config, on bool) { c.relayedMatches = on }),
+		nakamaAPIs(),
 		onOff("SET3D_DEVELOPMENT", "off", "start although everybody knows Nakama's default keys: never in production",
 			func(c *config, on bool) { c.development = on }),
 		onOff("SET3D_TEST_HOOKS", "off", "let create_match order decks and panics: for tests, never in production",
@@ -80,6 +81,7 @@ type config struct {
 	wrongCodesPerMinute int
 	reservation         time.Duration
 	relayedMatches      bool
+	apis                apiSet // Nakama's that the game does not use and that are on
 
 	archive archiveConfig
 }

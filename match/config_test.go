@@ -52,6 +52,10 @@ func TestConfigErrors(t *testing.T) {
 		{"SET3D_AFTER_END_MS", "1.5", "allowed is 0 to 3600000"},
 		{"SET3D_TICKRATE", "10", "unknown key SET3D_TICKRATE, the nearest known one is SET3D_TICK_RATE"},
 		{"SET3D_FASTLANE", "on", "the nearest known one is SET3D_FAST_LANE"},
+		{"SET3D_NAKAMA_APIS", "", "allowed is none or all or chat,friend_imports,groups,purchases,storage,tournaments"},
+		{"SET3D_NAKAMA_APIS", ",", "allowed is none or all"},
+		{"SET3D_NAKAMA_APIS", "chat none", "allowed is none or all"},
+		{"SET3D_NAKAMA_APIS", "friends", "allowed is none or all"},
 		{"SET3D_", "on", "the nearest known one is SET3D_"},
 	} {
 		_, err := parseConfig(map[string]string{c.key: c.value})

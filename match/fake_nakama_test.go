@@ -73,7 +73,7 @@ const (
 func newFake(t testing.TB, settings ...string) *fakeNakama {
 	t.Helper()
 	n := &fakeNakama{
-		t: t, clock: &fakeClock{at: time.Hour}, logger: &fakeLogger{}, env: map[string]string{"SET3D_TEST_HOOKS": "on"},
+		t: t, clock: &fakeClock{at: time.Hour}, logger: &fakeLogger{}, env: map[string]string{"SET3D_TEST_HOOKS": "on", "SET3D_NAKAMA_APIS": "all"},
 		rpcs: map[string]nakamaRPC{}, matches: map[string]*fakeMatch{}, users: map[string]*fakeUser{},
 		counters: map[string]int64{}, gauges: map[string]float64{}, metrics: map[string]Metric{}, disconnected: map[string]int{},
 		accounts: map[string]fakeAccount{}, blocked: map[string][]string{},

@@ -53,7 +53,7 @@ func registerWith(t *testing.T, i *configuredInitializer, development string) (l
 	n := newFake(t)
 	n.logger = &fakeLogger{}
 	i.n = n
-	env := map[string]string{}
+	env := map[string]string{"SET3D_NAKAMA_APIS": "all"}
 	if development != "" {
 		env["SET3D_DEVELOPMENT"] = development
 	}

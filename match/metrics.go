@@ -90,6 +90,7 @@ func accessMetrics() []Metric {
 		counter("set3d_sessions_cut_off_total", "sessions disconnected because they went on flooding"),
 		counter("set3d_tickets_refused_total", "tickets of the matchmaker's that were refused"),
 		counter("set3d_relayed_refused_total", "relayed matches that were refused"),
+		counter("set3d_apis_refused_total", "requests to APIs of Nakama that are switched off", MetricLabel{"api", apiNames()}),
 		counter("set3d_clients_outdated_total", "calls of hello by clients below the minimum version"),
 		counter("set3d_reports_total", "reports of players about players", MetricLabel{"reason", reportReasons[:]}),
 	}

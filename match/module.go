@@ -81,6 +81,9 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 	if err := m.registerStorageHooks(initializer); err != nil {
 		return err
 	}
+	if err := m.registerDisabledAPIs(initializer); err != nil {
+		return err
+	}
 	if err := m.registerArchive(ctx, initializer); err != nil {
 		return err
 	}

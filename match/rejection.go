@@ -67,7 +67,7 @@ func codeOf(reason wire.Reason) int {
 	switch reason {
 	case wire.Reason_REASON_UNKNOWN_CODE, wire.Reason_REASON_UNKNOWN_MATCH, wire.Reason_REASON_UNKNOWN_RESULT, wire.Reason_REASON_RECORD_GONE:
 		return codeNotFound
-	case wire.Reason_REASON_NO_USER, wire.Reason_REASON_OPERATOR_ONLY, wire.Reason_REASON_SERVER_OWNED:
+	case wire.Reason_REASON_NO_USER, wire.Reason_REASON_OPERATOR_ONLY, wire.Reason_REASON_SERVER_OWNED, wire.Reason_REASON_API_DISABLED:
 		return codePermissionDenied
 	case wire.Reason_REASON_TOO_MANY_MATCHES, wire.Reason_REASON_TOO_MANY_REQUESTS:
 		return codeResourceExhausted

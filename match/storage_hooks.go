@@ -13,7 +13,8 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
-// registerStorageHooks keeps clients from writing and deleting objects in this module's collections. Nothing relies on it: the server reads only what the
+// registerStorageHooks keeps clients from writing and deleting objects in this module's collections, and in all others unless the operator has left that
+// API on. Nothing relies on it: the server reads only what the
 // system owns, which clients cannot write. It tells them at once, and keeps rubbish out. Nakama has one before hook for each API: another module that
 // registers these replaces them.
 func (m *module) registerStorageHooks(initializer runtime.Initializer) error {
@@ -35,7 +36,7 @@ func (m *module) beforeWriteStorage(
 			return nil, err
 		}
 	}
-	return in, nil
+	return in, m.refuseAPI(apiStorage)
 }
 
 func (m *module) beforeDeleteStorage(
@@ -47,7 +48,7 @@ func (m *module) beforeDeleteStorage(
 			return nil, err
 		}
 	}
-	return in, nil
+	return in, m.refuseAPI(apiStorage)
 }
 
 // guardHook recovers a panic of an API hook, which Nakama would not.

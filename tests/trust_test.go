@@ -52,17 +52,22 @@ func TestClientsCannotWriteWhatTheServerOwns(t *testing.T) {
 	}
 }
 
-// TestOtherCollectionsAreTheUsers: what is not the server's works as ever, unless the operator has switched the API off.
-func TestOtherCollectionsAreTheUsers(t *testing.T) {
+// TestOtherCollections: what is not the server's is the users', if the operator has left that API on, and refused by name otherwise.
+func TestOtherCollections(t *testing.T) {
 	t.Parallel()
-	on := shared(t)
-	a := connect(t, on, asJSON)
-	status, answer := ask(t, on, http.MethodPut, "/v2/storage", `{"objects":[{"collection":"notes","key":"x","value":"{\"a\":1}"}]}`, bearer(a.user))
-	if status != http.StatusOK {
-		t.Errorf("a write is answered %d %s", status, answer)
-	}
-	status, answer = ask(t, on, http.MethodPut, "/v2/storage/delete", `{"object_ids":[{"collection":"notes","key":"x"}]}`, bearer(a.user))
-	if status != http.StatusOK {
-		t.Errorf("a deletion is answered %d %s", status, answer)
+	write := `{"objects":[{"collection":"notes","key":"x","value":"{\"a\":1}"}]}`
+	remove := `{"object_ids":[{"collection":"notes","key":"x"}]}`
+	for setting, want := range map[string]int{"none": http.StatusForbidden, "storage": http.StatusOK} {
+		on := ownServer(t, "SET3D_NAKAMA_APIS="+setting)
+		a := connect(t, on, asJSON)
+		for path, body := range map[string]string{"/v2/storage": write, "/v2/storage/delete": remove} {
+			status, answer := ask(t, on, http.MethodPut, path, body, bearer(a.user))
+			if path == "/v2/storage/delete" && want == http.StatusOK && strings.Contains(answer, "rejected") {
+				continue // it came before the write
+			}
+			if status != want || strings.Contains(answer, "API_DISABLED") != (want == http.StatusForbidden) {
+				t.Errorf("%s: %s is answered %d %s", setting, path, status, answer)
+			}
+		}
 	}
 }

@@ -282,6 +282,8 @@ const (
 	Reason_REASON_SERVER_OWNED Reason = 89
 	// The match is over, and its result cannot be stored as it is. The operator sees it, and may have it tried again: do not poll.
 	Reason_REASON_NOT_SETTLED Reason = 90
+	// The operator has switched this API of Nakama off; args.api names it.
+	Reason_REASON_API_DISABLED Reason = 91
 )
 
 // Enum value maps for Reason.
@@ -343,6 +345,7 @@ var (
 		88: "REASON_OPERATOR_ONLY",
 		89: "REASON_SERVER_OWNED",
 		90: "REASON_NOT_SETTLED",
+		91: "REASON_API_DISABLED",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":         0,
@@ -401,6 +404,7 @@ var (
 		"REASON_OPERATOR_ONLY":       88,
 		"REASON_SERVER_OWNED":        89,
 		"REASON_NOT_SETTLED":         90,
+		"REASON_API_DISABLED":        91,
 	}
 )
 
@@ -4462,7 +4466,7 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\rOP_CODE_ERROR\x10k\x12\x10\n" +
 	"\fOP_CODE_HINT\x10l\x12\x17\n" +
 	"\x13OP_CODE_EMOTE_SHOWN\x10m\x12\x13\n" +
-	"\x0fOP_CODE_REMATCH\x10n*\x84\v\n" +
+	"\x0fOP_CODE_REMATCH\x10n*\x9d\v\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16REASON_MALFORMED_CLAIM\x10\x01\x12\x17\n" +
@@ -4519,7 +4523,8 @@ const file_set3d_v1_wire_proto_rawDesc = "" +
 	"\x15REASON_CLIENT_TOO_OLD\x10W\x12\x18\n" +
 	"\x14REASON_OPERATOR_ONLY\x10X\x12\x17\n" +
 	"\x13REASON_SERVER_OWNED\x10Y\x12\x16\n" +
-	"\x12REASON_NOT_SETTLED\x10Z*A\n" +
+	"\x12REASON_NOT_SETTLED\x10Z\x12\x17\n" +
+	"\x13REASON_API_DISABLED\x10[*A\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_PLAYER\x10\x01\x12\x12\n" +
