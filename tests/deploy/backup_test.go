@@ -34,6 +34,11 @@ func backup(t *testing.T, folder string, env map[string]string, args ...string) 
 	r := script(t, filepath.Join(copied, "deploy/backup.sh"), with(env, "PATH="+copied+":"+os.Getenv("PATH")), args...)
 	if folder == "" {
 		folder = filepath.Join(copied, "backups")
+		if state, err := os.Stat(folder); err != nil {
+			t.Error(err)
+		} else if state.Mode().Perm() != 0o700 {
+			t.Errorf("the folder that it makes is %v, want 0700", state.Mode())
+		}
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil {
