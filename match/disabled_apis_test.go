@@ -50,3 +50,12 @@ func TestAPIsAreSwitchedOnByName(t *testing.T) {
 		}
 	}
 }
+
+// TestAPIsThatAreOnHaveNoHook: one that let requests pass would cost time, and one that returned nothing would refuse them all the same.
+func TestAPIsThatAreOnHaveNoHook(t *testing.T) {
+	for id := range newFake(t, "SET3D_NAKAMA_APIS=all").hooks {
+		if strings.HasPrefix(id, "Channel") {
+			t.Errorf("there is a hook for %s", id)
+		}
+	}
+}
