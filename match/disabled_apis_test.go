@@ -1,6 +1,7 @@
 package match
 
 import (
+	"errors"
 	"os"
 	"reflect"
 	"regexp"
@@ -57,5 +58,22 @@ func TestAPIsThatAreOnHaveNoHook(t *testing.T) {
 		if strings.HasPrefix(id, "Channel") {
 			t.Errorf("there is a hook for %s", id)
 		}
+	}
+}
+
+// TestRefusedAPI: the code makes HTTP say 403.
+func TestRefusedAPI(t *testing.T) {
+	n := newFake(t)
+	if err := n.module.refuseAPI("groups"); err != nil {
+		t.Errorf("groups are on, and it says %v", err)
+	}
+	n.module.config.apis = 0
+	var refusal *runtime.Error
+	if err := n.module.refuseAPI("groups"); !errors.As(err, &refusal) || refusal.Code != codePermissionDenied ||
+		refusal.Message != `{"reason":"API_DISABLED","args":{"api":"groups"}}` {
+		t.Errorf("groups are off, and it says %v", err)
+	}
+	if got := n.counter("set3d_apis_refused_total"); got != 1 {
+		t.Errorf("%d were counted", got)
 	}
 }
