@@ -23,7 +23,7 @@ func TestFlapping(t *testing.T) {
 	for _, format := range bothFormats {
 		t.Run(format.String(), func(t *testing.T) {
 			t.Parallel()
-			x := maxTable(t, on, quick(map[string]any{"drop_hold_ms": 60_000}), format, asProtobuf)
+			x := maxTable(t, on, unlocked(map[string]any{"drop_hold_ms": 60_000}), format, asProtobuf)
 			a, b := x.players[0], x.players[1]
 			wrong := a.claim(notSet)
 			a.verdictOf(wrong)

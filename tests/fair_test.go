@@ -38,7 +38,7 @@ func TestFullBursts(t *testing.T) {
 	if on.limits.MessagesBurst > 20 {
 		t.Skipf("the server allows %d messages at once: more than a socket's queue holds the answers of", on.limits.MessagesBurst)
 	}
-	x := open(t, on, client.CreateMatch{TestDeck: deckOf(boardMAX), Rules: quick(nil)},
+	x := open(t, on, client.CreateMatch{TestDeck: deckOf(boardMAX), Rules: unlocked(nil)},
 		asJSON, asProtobuf, asProtobuf, asProtobuf, asJSON, asProtobuf, asProtobuf, asProtobuf)
 	const bursts = 5
 	pause := time.Second * time.Duration(on.limits.MessagesBurst) / time.Duration(on.limits.MessagesPerSecond)
@@ -106,10 +106,10 @@ type calm struct {
 	worst  time.Duration
 }
 
-// playOn begins to claim. The claims are wrong, and cost nothing, so that it can go on.
+// playOn begins to claim. The claims are wrong, and cost no time, so that it can go on.
 func playOn(t *testing.T, on *server) *calm {
 	t.Helper()
-	c := &calm{x: maxTable(t, on, quick(nil))}
+	c := &calm{x: maxTable(t, on, unlocked(nil))}
 	c.ended.Go(func() {
 		for turn := 0; turn < 10 || !c.stop.Load(); turn++ {
 			p, begun := c.x.players[turn%2], time.Now()

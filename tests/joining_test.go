@@ -123,7 +123,7 @@ func TestTooMuchAhead(t *testing.T) {
 	t.Parallel()
 	on := hooked(t)
 	a, b := connect(t, on, asProtobuf), connect(t, on, asProtobuf)
-	x := create(t, on, client.CreateMatch{Seats: 2, TestDeck: deckOf(boardMAX), Rules: quick(nil)}, a, b)
+	x := create(t, on, client.CreateMatch{Seats: 2, TestDeck: deckOf(boardMAX), Rules: unlocked(nil)}, a, b)
 	x.seat(a)
 	b.attend(x.made.MatchID, x.verify(b))
 	b.request(joinOf(b.match))

@@ -16,7 +16,7 @@ func TestRecord(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	a, b := connect(t, on, asProtobuf), connect(t, on, asJSON)
-	x := create(t, on, client.CreateMatch{Rules: quick(map[string]any{"penalty_mode": "point"})}, a, b)
+	x := create(t, on, client.CreateMatch{Rules: unlocked(nil)}, a, b)
 	x.seat(a)
 	x.seat(b)
 	commitment := hex.EncodeToString(a.start().GetCommitment())

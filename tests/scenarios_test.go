@@ -381,7 +381,7 @@ func claimsThatAreNone(t *testing.T, on *server) {
 
 func mixedAttributes(t *testing.T, on *server) {
 	x := open(t, on, client.CreateMatch{
-		TestDeck: deckOf("2000 2110 2220 0000 0001 0010 0100 1000 1111 1002 2222 0011"), Rules: quick(map[string]any{"penalty_mode": "point"}),
+		TestDeck: deckOf("2000 2110 2220 0000 0001 0010 0100 1000 1111 1002 2222 0011"), Rules: unlocked(nil),
 	}, asJSON, asProtobuf)
 	a := x.players[0]
 	for _, c := range []struct {

@@ -25,6 +25,13 @@ func quick(more map[string]any) map[string]any {
 	return rules
 }
 
+// unlocked are quick rules by which a wrong claim costs a point, if there is one, and no time.
+func unlocked(more map[string]any) map[string]any {
+	rules := quick(map[string]any{"penalty_mode": "point", "invalid_anim_ms": 0})
+	maps.Copy(rules, more)
+	return rules
+}
+
 // animated are rules with the animations of the spec, and the longest grace: claims in flight are held however slow the machine is.
 func animated(more map[string]any) map[string]any {
 	rules := quick(map[string]any{"valid_anim_ms": 600, "refill_anim_ms": 300, "expand_anim_ms": 150, "claim_grace_ms": 1_000})
