@@ -23,7 +23,7 @@ func (s *Server) readStorage(c *call) (proto.Message, error) {
 			return nil, errNoKey
 		}
 		owner, err := ownerOf(id.UserId)
-		if err != nil {
+		if err != nil || id.UserId != "" && owner == systemUser {
 			return nil, fail(codeInvalidArgument, "Invalid user ID - make sure user ID is a valid UUID.")
 		}
 		keys = append(keys, objectKey{id.Collection, id.Key, owner})

@@ -46,6 +46,10 @@ func TestClientsCannotWriteWhatTheServerOwns(t *testing.T) {
 		body := fmt.Sprintf(`{"object_ids":[{"collection":%q,"key":%q,"user_id":"00000000-0000-0000-0000-000000000000"},{"collection":%q,"key":%q}]}`,
 			collection, key, collection, key)
 		status, answer := ask(t, on, http.MethodPost, "/v2/storage", body, bearer(a.user))
+		if status != http.StatusBadRequest || strings.Contains(answer, "value") {
+			t.Errorf("a read of %s as the system's is answered %d %s", collection, status, answer)
+		}
+		status, answer = ask(t, on, http.MethodPost, "/v2/storage", fmt.Sprintf(`{"object_ids":[{"collection":%q,"key":%q}]}`, collection, key), bearer(a.user))
 		if status != http.StatusOK || strings.Contains(answer, "value") {
 			t.Errorf("a read of %s is answered %d %s", collection, status, answer)
 		}

@@ -162,17 +162,51 @@ func (a *Archive) RepairLeaderboards() (int, error) {
 	return seen, errors.Join(err, errors.Join(failed...))
 }
 
-// showAll sets all leaderboards for those of the users who exist.
+// showAll makes all leaderboards right for those of the users who exist, at most 100. Numbers that are right already are not written.
 func (a *Archive) showAll(users []string) error {
 	usernames, err := a.alive(users)
+	if err != nil || len(usernames) == 0 {
+		return err
+	}
+	users = slices.Sorted(maps.Keys(usernames))
+	players, bad, err := a.readPlayers(users)
 	if err != nil {
 		return err
 	}
-	shown := map[string]string{} // nothing yet
-	for userID := range usernames {
-		shown[userID] = ""
+	shown := map[string]string{}
+	for _, l := range leaderboards() {
+		scores, err := a.scores(l, users)
+		if err != nil {
+			return err
+		}
+		for _, userID := range users {
+			if bad[userID] != nil {
+				continue
+			}
+			p := players[userID]
+			shown[userID] = p.version
+			score, has := l.score(&p.Stats)
+			if now, there := scores[userID]; has == there && score == now {
+				continue
+			}
+			if err := a.setScore(l, &p.Stats, userID, usernames[userID]); err != nil {
+				return err
+			}
+		}
 	}
 	return a.republish(shown, usernames)
+}
+
+// scores are what a leaderboard shows of some users, at most 100.
+func (a *Archive) scores(l leaderboard, users []string) (map[string]int64, error) {
+	ctx, cancel := callContext()
+	defer cancel()
+	_, owned, _, _, err := a.nk().LeaderboardRecordsList(ctx, l.id, users, 1, "", 0)
+	scores := make(map[string]int64, len(owned))
+	for _, r := range owned {
+		scores[r.OwnerId] = r.Score
+	}
+	return scores, err
 }
 
 // sweepLeaderboard removes the records of those who have no number to be shown there.
