@@ -40,7 +40,7 @@ type Controller struct {
 
 	rules   domain.Rules
 	timing  timing
-	replica *domain.Session // nil until there is a snapshot
+	replica *domain.Replica // nil until there is a snapshot
 	seat    int             // own seat, or noSeat
 	time    matchTime
 	link    linkState
@@ -92,7 +92,7 @@ func (c *Controller) SelectCard(slot int) domain.Result {
 	if c.replica == nil || c.closed {
 		return domain.Result{Outcome: domain.Refused, Refusal: domain.Refusal{Reason: domain.RefusedNotStarted}}
 	}
-	result := c.apply(domain.SelectCard{Seat: c.seat, Slot: slot})
+	result := c.replica.Select(c.MatchTimeMs(), c.seat, slot)
 	if result.Outcome == domain.Waiting {
 		c.beginClaim(result.Verdict)
 	}
@@ -104,12 +104,7 @@ func (c *Controller) DeselectCard(slot int) domain.Result {
 	if c.replica == nil || c.closed {
 		return domain.Result{Outcome: domain.Refused, Refusal: domain.Refusal{Reason: domain.RefusedNotStarted}}
 	}
-	return c.apply(domain.DeselectCard{Seat: c.seat, Slot: slot})
-}
-
-func (c *Controller) apply(cmd domain.Command) domain.Result {
-	var out domain.Output
-	return c.replica.Apply(c.MatchTimeMs(), cmd, &out)
+	return c.replica.Deselect(c.MatchTimeMs(), c.seat, slot)
 }
 
 // Receive takes the next message of the match. It returns the resolution of the waiting claim when the message decides it.
@@ -195,19 +190,20 @@ func (c *Controller) applyServerState(stamp *wire.Stamp, w *wire.Snapshot, answe
 	if w == nil {
 		return
 	}
-	state, err := DomainSnapshot(w)
-	if err != nil {
-		c.unreadable++
-		return
-	}
-	if c.replica == nil {
-		c.replica = domain.NewReplica(c.rules, state.Players)
-	}
 	who := domain.NobodyAnswered
 	if answered {
 		who = c.seat
 	}
-	c.apply(domain.ApplyServerState{State: state, NowMs: int64(stamp.GetServerTimeMs()), Answered: who})
+	state, err := DomainSnapshot(w)
+	if err == nil && c.replica == nil {
+		c.replica, err = domain.NewReplica(c.rules, state.Players)
+	}
+	if err == nil {
+		err = c.replica.Sync(state, int64(stamp.GetServerTimeMs()), who)
+	}
+	if err != nil {
+		c.unreadable++
+	}
 }
 
 // notice ends the match for us when the server says so: after these nothing comes, and reconnecting would be wrong. A suspended match
@@ -252,8 +248,7 @@ func (c *Controller) State() domain.MatchState {
 	if c.seat == noSeat {
 		return c.replica.Snapshot().State
 	}
-	var out domain.Output
-	c.replica.Advance(c.MatchTimeMs(), &out) // the end of a lock sends nothing
+	c.replica.Advance(c.MatchTimeMs()) // the end of a lock sends nothing
 	return c.replica.Input(c.seat).State
 }
 

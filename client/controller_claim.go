@@ -116,8 +116,9 @@ func (c *Controller) claimResult(r *wire.ClaimResult) (Resolution, bool) {
 
 // applyAnswer releases the selection although no new state came with the answer.
 func (c *Controller) applyAnswer() {
-	state := c.replica.Snapshot()
-	c.apply(domain.ApplyServerState{State: state, NowMs: c.MatchTimeMs(), Answered: c.seat})
+	if c.replica.Sync(c.replica.Snapshot(), c.MatchTimeMs(), c.seat) != nil {
+		c.unreadable++
+	}
 }
 
 func (c *Controller) judged(verdict *wire.SetClaimed) (Resolution, bool) {

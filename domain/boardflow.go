@@ -162,7 +162,7 @@ func (s *Session) animationComplete(c AnimationComplete) Result {
 		s.completeBoardAnimation()
 		return Result{Outcome: Applied}
 	}
-	if !s.seated(c.Seat) || !s.locked(c.Seat) || c.Serial != s.players[c.Seat].lockSerial {
+	if !s.seated(c.Seat) || !s.locked(c.Seat) || c.Serial != s.hands[c.Seat].lockSerial {
 		return refused(RefusedStaleAnimation)
 	}
 	s.shared.ByPlayer[c.Seat].LockedUntilMs = s.nowMs
@@ -180,7 +180,7 @@ func (s *Session) place(slots []int) Placement {
 	return Placement{Slots: append([]int(nil), slots...), Cards: cards}
 }
 
-func (s *Session) placement(slots []int) Placement {
+func (s *scene) placement(slots []int) Placement {
 	placed := Placement{Slots: append([]int(nil), slots...)}
 	for _, slot := range slots {
 		card, ok := s.shared.Board.CardAt(slot)
@@ -198,7 +198,7 @@ func (s *Session) takeClaimedCards() {
 	for _, slot := range slots {
 		must(s.shared.Board.RemoveCard(slot))
 		for seat := range s.shared.Players {
-			s.players[seat].selection.drop(slot)
+			s.hands[seat].selection.drop(slot)
 		}
 	}
 }

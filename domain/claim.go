@@ -42,7 +42,7 @@ func (s *Session) claim(seat int, id uint64, cards Triple) Result {
 		s.held = append(s.held, heldClaim{seat: seat, id: id, cards: cards})
 		return Result{Outcome: Held}
 	} else if reason != 0 {
-		return s.refusedWithRetry(seat, reason)
+		return s.refusal(seat, reason)
 	}
 	return s.judge(seat, id, cards)
 }
@@ -80,46 +80,6 @@ func (s *Session) plays(seat int) bool {
 		return seat >= 0 && seat < MaxPlayers
 	}
 	return s.seated(seat) && !s.shared.ByPlayer[seat].Forfeited && !s.isBot(seat)
-}
-
-// locked reports whether the player is in InvalidSetAnim.
-func (s *Session) locked(seat int) bool { return s.nowMs < s.shared.ByPlayer[seat].LockedUntilMs }
-
-// isOutOfTime reports whether the player's own clock stands at zero (design ruling 8).
-func (s *Session) isOutOfTime(seat int) bool {
-	return s.shared.Timed && s.shared.TimeLeftMs(seat, s.nowMs) == 0
-}
-
-// lockReason is why the player can do nothing now, or 0.
-//
-// spec: session-lifecycle, Input Locking During Animations
-func (s *Session) lockReason(seat int) Reason {
-	switch {
-	case s.shared.State == MatchEnd:
-		return RefusedEnded
-	case s.isOutOfTime(seat):
-		return RefusedOutOfTime
-	case s.locked(seat):
-		return RefusedOwnLock
-	case s.shared.State != BoardIdle:
-		return RefusedBoardLock
-	}
-	return 0
-}
-
-// refusedWithRetry says, for a lock, when it is known to end: the player's own, and the chain of the board's animations
-// without an expansion to come, which would tell that there is no Set (design ruling 11).
-func (s *Session) refusedWithRetry(seat int, reason Reason) Result {
-	result := refused(reason)
-	if reason != RefusedOwnLock && reason != RefusedBoardLock {
-		return result
-	}
-	retryAtMs := s.shared.Animation.EndMs
-	if s.shared.State == ValidSetAnim {
-		retryAtMs += s.setup.Rules.RefillAnimMs
-	}
-	result.Refusal.RetryAtMs = max(retryAtMs, s.shared.ByPlayer[seat].LockedUntilMs)
-	return result
 }
 
 func (s *Session) heldBy(seat int) (heldClaim, bool) {
@@ -232,7 +192,7 @@ func (s *Session) award(verdict SetClaimed) {
 func (s *Session) enterInvalidSetAnim(seat int) {
 	if length := s.setup.Rules.InvalidAnimMs; length > 0 {
 		s.serial++
-		s.players[seat].lockSerial = s.serial
+		s.hands[seat].lockSerial = s.serial
 		s.shared.ByPlayer[seat].LockedUntilMs = s.nowMs + length
 	}
 	s.penalize(seat)

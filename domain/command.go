@@ -5,7 +5,7 @@ package domain
 const MaxPlayers = 8
 
 // Command is something that is asked of a Session. The commands of players are SelectCard, DeselectCard,
-// ClaimSelected and ClaimSet; those of the system are AnimationComplete, Drop, Return, Forfeit and ApplyServerState.
+// ClaimSelected and ClaimSet; those of the system are AnimationComplete, Drop, Return and Forfeit.
 // A command that cannot apply now is refused and changes nothing (spec: session-lifecycle, Commands).
 type Command interface{ command() }
 
@@ -63,19 +63,6 @@ type Forfeit struct {
 	Idle bool
 }
 
-// ApplyServerState replaces the shared state of a replica by the server's (design ruling 13); a session that has a
-// deck refuses it. It also resolves the replica's claim that waits in Validating, if Answered names its seat.
-type ApplyServerState struct {
-	State Snapshot
-	// NowMs is the server's match time of the state, in ms.
-	NowMs int64
-	// Answered is the seat whose waiting claim got its verdict or its refusal; NobodyAnswered when none did.
-	Answered int
-}
-
-// NobodyAnswered is ApplyServerState.Answered for a state that answers no claim.
-const NobodyAnswered = -1
-
 func (SelectCard) command()        {}
 func (DeselectCard) command()      {}
 func (ClaimSelected) command()     {}
@@ -84,4 +71,3 @@ func (AnimationComplete) command() {}
 func (Drop) command()              {}
 func (Return) command()            {}
 func (Forfeit) command()           {}
-func (ApplyServerState) command()  {}

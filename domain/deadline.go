@@ -24,7 +24,7 @@ type deadline struct {
 // their arrival, then the bots' by seat.
 func (s *Session) nextDeadline() (deadline, bool) {
 	var next deadline
-	if !s.started || s.replica || s.end != nil {
+	if !s.started || s.end != nil {
 		return next, false
 	}
 	consider := func(d deadline) {

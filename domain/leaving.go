@@ -93,7 +93,7 @@ func (s *Session) leavingReason(plays bool) Reason {
 func (s *Session) leave(seat int, cause ForfeitCause) {
 	p := &s.players[seat]
 	p.dropped, p.heldUntilMs, p.bot.thinks = false, 0, false
-	p.selection.clear()
+	s.hands[seat].selection.clear()
 	s.shared.ByPlayer[seat].Forfeited = true
 	s.emit(PlayerForfeited{Seat: seat, Cause: cause})
 	for i, h := range s.held {

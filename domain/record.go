@@ -83,8 +83,8 @@ func (r *recorder) start(version byte, setup Setup) {
 	_, _ = r.digest.Write(r.buf)
 }
 
-// command writes one command that has been handled, unless it changed nothing and there are too many of these. Before the start
-// and in a replica nothing is recorded.
+// command writes one command that has been handled, unless it changed nothing and there are too many of these. Before the
+// start nothing is recorded.
 func (r *recorder) command(nowMs int64, cmd Command, result Result) {
 	if len(r.buf) == 0 {
 		return

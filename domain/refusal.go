@@ -28,16 +28,14 @@ const (
 	RefusedStaleAnimation // no animation with that serial runs
 	RefusedNotDropped
 	RefusedAlreadyDropped
-	RefusedNoReplica // ApplyServerState to a session with a deck
-	RefusedWaiting   // a replica's claim waits for the server
-	RefusedReplica   // a replica leaves this command to the server
+	RefusedWaiting // a replica's claim waits for the server
 )
 
 var reasonNames = [...]string{
 	"not refused", "malformed", "not a player", "not started", "claim id reused", "ended", "out of time", "own lock",
 	"board lock", "not on board", "wrong claim mode", "no such slot", "slot empty", "slot already selected",
 	"slot not selected", "selection full", "selection incomplete", "stale animation", "not dropped", "already dropped",
-	"not a replica", "waiting for the server", "for the server to do",
+	"waiting for the server",
 }
 
 // String is the reason in words.

@@ -7,10 +7,11 @@ import (
 )
 
 // newTestReplica is a replica of a running match on the board SETS, and that match.
-func newTestReplica(t *testing.T) (replica, server *Session) {
+func newTestReplica(t *testing.T) (*Replica, *Session) {
 	t.Helper()
-	server = startTestMatch(t, "SETS", 2)
-	replica = NewReplica(server.Setup().Rules, 2)
+	server := startTestMatch(t, "SETS", 2)
+	replica, err := NewReplica(server.Setup().Rules, 2)
+	require.NoError(t, err)
 	sync(t, replica, server, NobodyAnswered)
 	return replica, server
 }
@@ -24,13 +25,10 @@ func startTestMatch(t testing.TB, board string, players int) *Session {
 	return s
 }
 
-func sync(t *testing.T, replica, server *Session, answered int) {
+func sync(t *testing.T, replica *Replica, server *Session, answered int) {
 	t.Helper()
-	var out Output
-	result := replica.Apply(0, ApplyServerState{State: server.Snapshot(), NowMs: server.NowMs(), Answered: answered}, &out)
-	require.Equal(t, Applied, result.Outcome)
+	require.NoError(t, replica.Sync(server.Snapshot(), server.NowMs(), answered))
 	require.Equal(t, server.Snapshot(), replica.Snapshot())
-	require.Empty(t, out.Events)
 }
 
 func applyAt(t testing.TB, s *Session, nowMs int64, cmd Command) Result {
@@ -43,21 +41,18 @@ func applyAt(t testing.TB, s *Session, nowMs int64, cmd Command) Result {
 func TestReplicaWaitsForTheServer(t *testing.T) {
 	replica, server := newTestReplica(t)
 	for _, slot := range []int{0, 1} {
-		require.Equal(t, Applied, applyAt(t, replica, 10, SelectCard{Slot: slot}).Outcome)
+		require.Equal(t, Applied, replica.Select(10, 0, slot).Outcome)
 	}
-	waiting := applyAt(t, replica, 10, SelectCard{Slot: 2})
+	waiting := replica.Select(10, 0, 2)
 	require.Equal(t, Waiting, waiting.Outcome)
 	require.Equal(t, "0000 0001 0002", codes(waiting.Verdict.Cards[:]))
 	require.Equal(t, [3]int{0, 1, 2}, waiting.Verdict.Slots)
 	require.Equal(t, Validating, replica.Input(0).State)
 
-	// No deadline, no other command, and no state of others resolves it.
-	replica.Advance(1_000_000, &Output{})
-	_, wakes := replica.NextWakeMs()
-	require.False(t, wakes)
-	for _, cmd := range []Command{SelectCard{Slot: 3}, DeselectCard{Slot: 0}} {
-		require.Equal(t, RefusedWaiting, applyAt(t, replica, 0, cmd).Refusal.Reason)
-	}
+	// No time, nothing else that is selected, and no state of others resolves it.
+	replica.Advance(1_000_000)
+	require.Equal(t, RefusedWaiting, replica.Select(0, 0, 3).Refusal.Reason)
+	require.Equal(t, RefusedWaiting, replica.Deselect(0, 0, 0).Refusal.Reason)
 	sync(t, replica, server, NobodyAnswered)
 	require.Equal(t, Validating, replica.Input(0).State)
 
@@ -75,24 +70,24 @@ func TestReplicaWaitsForTheServer(t *testing.T) {
 func TestReplicaIsLockedByTheServersTimes(t *testing.T) {
 	replica, server := newTestReplica(t)
 	for slot := range 2 {
-		applyAt(t, replica, 10, SelectCard{Slot: slot})
+		replica.Select(10, 0, slot)
 	}
-	require.Equal(t, Waiting, applyAt(t, replica, 10, SelectCard{Slot: 3}).Outcome)
+	require.Equal(t, Waiting, replica.Select(10, 0, 3).Outcome)
 	applyAt(t, server, 100, ClaimSet{Seat: 0, ID: 1, Cards: []byte{0, 1, 3}})
 	sync(t, replica, server, 0)
 	require.Equal(t, InvalidSetAnim, replica.Input(0).State)
 	require.Equal(t, BoardIdle, replica.Input(1).State)
-	locked := applyAt(t, replica, 499, SelectCard{Slot: 0})
+	locked := replica.Select(499, 0, 0)
 	require.Equal(t, RefusedOwnLock, locked.Refusal.Reason)
 	require.EqualValues(t, 500, locked.Refusal.RetryAtMs)
-	require.Equal(t, Applied, applyAt(t, replica, 500, SelectCard{Slot: 0}).Outcome)
+	require.Equal(t, Applied, replica.Select(500, 0, 0).Outcome)
 }
 
 // When cards leave the board a replica's selection loses just those slots, unless it waits for its own answer.
 func TestReplicaLosesTakenCards(t *testing.T) {
 	replica, server := newTestReplica(t)
 	for _, slot := range []int{0, 9} {
-		applyAt(t, replica, 10, SelectCard{Seat: 1, Slot: slot})
+		replica.Select(10, 1, slot)
 	}
 	applyAt(t, server, 100, ClaimSet{Seat: 0, ID: 1, Cards: []byte{0, 1, 2}})
 	server.Advance(2000, &Output{})
@@ -103,23 +98,48 @@ func TestReplicaLosesTakenCards(t *testing.T) {
 // A resumed match may go back in time; the replica believes the server.
 func TestReplicaTakesTheServersTime(t *testing.T) {
 	replica, server := newTestReplica(t)
-	replica.Advance(90_000, &Output{})
+	replica.Advance(90_000)
 	server.Advance(5000, &Output{})
 	sync(t, replica, server, NobodyAnswered)
 	require.EqualValues(t, 5000, replica.NowMs())
 }
 
-func TestReplicaLeavesTheRestToTheServer(t *testing.T) {
+// A replica selects by the rules of the session, for seats that play.
+func TestReplicaRefuses(t *testing.T) {
 	replica, server := newTestReplica(t)
-	commands := []Command{
-		ClaimSet{ID: 1, Cards: []byte{0, 1, 2}}, ClaimSelected{}, AnimationComplete{Seat: BoardLayer, Serial: 1},
-		Drop{}, Return{}, Forfeit{},
+	for _, seat := range []int{-1, 2, MaxPlayers, 99} {
+		require.Equal(t, RefusedNotAPlayer, replica.Select(0, seat, 0).Refusal.Reason, "seat %d", seat)
+		require.Equal(t, RefusedNotAPlayer, replica.Deselect(0, seat, 0).Refusal.Reason, "seat %d", seat)
 	}
-	for _, cmd := range commands {
-		require.Equal(t, RefusedReplica, applyAt(t, replica, 0, cmd).Refusal.Reason, "%T", cmd)
+	for _, slot := range []int{-1, MinSlots, MaxSlots} {
+		require.Equal(t, RefusedNoSuchSlot, replica.Select(0, 0, slot).Refusal.Reason, "slot %d", slot)
+		require.Equal(t, RefusedNoSuchSlot, replica.Deselect(0, 0, slot).Refusal.Reason, "slot %d", slot)
+	}
+	require.Equal(t, RefusedSlotNotSelected, replica.Deselect(0, 0, 3).Refusal.Reason)
+	require.Equal(t, Applied, replica.Select(0, 0, 3).Outcome)
+	require.Equal(t, RefusedSlotSelected, replica.Select(0, 0, 3).Refusal.Reason)
+	require.Equal(t, Applied, replica.Deselect(0, 0, 3).Outcome)
+
+	applyAt(t, server, 100, ClaimSet{Seat: 0, ID: 1, Cards: []byte{0, 1, 2}})
+	sync(t, replica, server, NobodyAnswered)
+	locked := replica.Select(100, 1, 0)
+	require.Equal(t, RefusedBoardLock, locked.Refusal.Reason)
+	require.EqualValues(t, 1000, locked.Refusal.RetryAtMs)
+	applyAt(t, server, 200, Forfeit{Seat: 1})
+	sync(t, replica, server, NobodyAnswered)
+	require.Equal(t, RefusedNotAPlayer, replica.Select(200, 1, 0).Refusal.Reason)
+	require.Equal(t, RefusedEnded, replica.Select(200, 0, 0).Refusal.Reason)
+}
+
+func TestReplicaOfOtherNumbersOfPlayers(t *testing.T) {
+	for _, players := range []int{-1, 0, MaxPlayers + 1} {
+		_, err := NewReplica(DefaultRules(), players)
+		require.ErrorIs(t, err, ErrPlayerCount, "%d players", players)
+	}
+	replica, server := newTestReplica(t)
+	for _, players := range []int{0, MaxPlayers + 1} {
+		require.ErrorIs(t, replica.Sync(Snapshot{Players: players}, 7, 0), ErrPlayerCount, "%d players", players)
 	}
 	require.Equal(t, server.Snapshot(), replica.Snapshot())
-	require.ErrorIs(t, replica.StartMatch(server.Setup(), &Output{}), ErrStarted)
-	require.Nil(t, replica.Record())
-	require.Equal(t, RefusedNoReplica, applyAt(t, server, 0, ApplyServerState{}).Refusal.Reason)
+	require.Zero(t, replica.NowMs())
 }

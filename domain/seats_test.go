@@ -111,7 +111,7 @@ func alignedCommand(r *rand.Rand, s *Session) Command {
 	case 3, 4:
 		return Return{Seat: seat}
 	case 5:
-		return AnimationComplete{Seat: seat, Serial: s.players[seat].lockSerial}
+		return AnimationComplete{Seat: seat, Serial: s.hands[seat].lockSerial}
 	case 6:
 		if r.IntN(6) == 0 {
 			return Forfeit{Seat: seat}

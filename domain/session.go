@@ -29,17 +29,13 @@ type Setup struct {
 //
 // spec: session-lifecycle
 type Session struct {
+	scene
 	version byte // of its record, and so of the rules' finer points: see version2.go
-	setup   Setup
 	deck    Deck
-	replica bool
 	started bool
 
-	nowMs    int64
 	revision uint64
-	shared   Snapshot // the whole shared state; Snapshot returns a copy
 	players  [MaxPlayers]player
-	common   selection // the one selection of ClaimOnCommand
 
 	serial      uint32 // of the animation that began last, the board's or a player's
 	lock        boardLock
@@ -57,9 +53,6 @@ type Session struct {
 
 // player is what a session knows of a player beyond the shared snapshot.
 type player struct {
-	selection   selection
-	waiting     bool // a replica's claim that waits for the server
-	lockSerial  uint32
 	dropped     bool
 	heldUntilMs int64
 	outOfTime   bool
@@ -78,7 +71,7 @@ func NewSession() *Session { return &Session{version: recordVersion} }
 //
 // spec: board-and-dealing, Initial Deal
 func (s *Session) StartMatch(setup Setup, out *Output) error {
-	if s.started || s.replica {
+	if s.started {
 		return ErrStarted
 	}
 	if setup.Players < 1 || setup.Players > MaxPlayers {
@@ -113,13 +106,7 @@ func (s *Session) StartMatch(setup Setup, out *Output) error {
 //
 // spec: session-lifecycle, Commands
 func (s *Session) Apply(nowMs int64, cmd Command, out *Output) Result {
-	if sync, ok := cmd.(ApplyServerState); ok {
-		return s.applyServerState(sync)
-	}
 	s.Advance(nowMs, out)
-	if s.replica && !replicaTakes(cmd) {
-		return refused(RefusedReplica)
-	}
 	var result Result
 	s.step(out, func() { result = s.handle(cmd) })
 	s.record.command(s.nowMs, cmd, result)
@@ -190,20 +177,12 @@ func (s *Session) NextWakeMs() (int64, bool) {
 	return due.atMs, ok
 }
 
-// NowMs is the match time of the last call.
-func (s *Session) NowMs() int64 { return s.nowMs }
-
 // Revision rises by one for every step that changes the Snapshot or judges a claim: a command, or a deadline with what
 // follows from it at the same instant. A wrong claim under rules with neither lock nor penalty changes no snapshot, and
 // everybody is to hear of it all the same.
 func (s *Session) Revision() uint64 { return s.revision }
 
-// Snapshot is a copy of the shared state.
-//
-// spec: session-lifecycle, GameStateSnapshot
-func (s *Session) Snapshot() Snapshot { return s.shared }
-
-// Setup is what the match started with; for a replica only its rules and its players.
+// Setup is what the match started with.
 func (s *Session) Setup() Setup { return s.setup }
 
 // Started reports whether the match has begun.
@@ -238,8 +217,6 @@ func (s *Session) LastVerdict(seat int) (SetClaimed, bool) {
 func (s *Session) emit(e Event) {
 	s.out.Events = append(s.out.Events, TimedEvent{s.nowMs, e})
 }
-
-func (s *Session) seated(seat int) bool { return seat >= 0 && seat < s.shared.Players }
 
 func refused(reason Reason) Result {
 	return Result{Outcome: Refused, Refusal: Refusal{Reason: reason}}

@@ -115,7 +115,7 @@ func (m *match) command() domain.Command {
 		return domain.Return{Seat: seat}
 	}
 	if r.IntN(4) > 0 {
-		return domain.ApplyServerState{}
+		return domain.Return{Seat: seat}
 	}
 	return domain.Forfeit{Seat: seat}
 }

@@ -32,7 +32,7 @@ func TestRandomMatches(t *testing.T) {
 	} {
 		require.Greater(t, n, 50, name)
 	}
-	for reason := domain.RefusedMalformed; reason <= domain.RefusedNoReplica; reason++ {
+	for reason := domain.RefusedMalformed; reason <= domain.RefusedAlreadyDropped; reason++ {
 		if reason != domain.RefusedNotStarted {
 			require.Positive(t, total.Reasons[reason], reason.String())
 		}
