@@ -44,41 +44,19 @@ const (
 	maxRecordMs = 1 << 40
 )
 
-// recorder writes the record of a match: the setup, then every command with its time. What bots do follows from it. A digest
-// runs along, of the record's bytes and of all that the match put out.
+// recorder writes the record of a match: the setup, then every command with its time. What bots do follows from it. A
+// digest runs along, of the record's bytes and of all that the match put out.
 type recorder struct {
 	buf       []byte
 	lastMs    int64
-	idleBytes int // of commands that changed nothing
-	digest    hash.Hash
+	idleBytes int       // of commands that changed nothing
+	digest    hash.Hash // nil before the start
+	scratch   []byte    // the memory for what is being encoded
 }
 
-// start writes the head: magic, version, rules, players, bots, deck source.
-func (r *recorder) start(version byte, setup Setup) {
-	r.buf = append(append(r.buf, recordMagic...), version)
-	for _, field := range rulesFields(&setup.Rules) {
-		r.buf = binary.AppendUvarint(r.buf, field.get())
-	}
-	r.buf = append(r.buf, byte(setup.Players))
-	for _, bot := range setup.Bots[:setup.Players] {
-		r.buf = append(r.buf, byte(bot.Level))
-		if bot.Level != 0 {
-			r.buf = binary.LittleEndian.AppendUint64(r.buf, bot.Seed)
-		}
-	}
-	r.buf = append(r.buf, byte(setup.Deck.Kind()))
-	switch key := setup.Deck.Key(); setup.Deck.Kind() {
-	case SourceSeed:
-		r.buf = binary.LittleEndian.AppendUint32(r.buf, uint32(setup.Deck.Seed()))
-	case SourceKey:
-		r.buf = append(r.buf, key[:]...)
-	case SourceOrder:
-		order := setup.Deck.Order()
-		r.buf = append(r.buf, byte(len(order)))
-		for _, card := range order {
-			r.buf = append(r.buf, byte(card.ID()))
-		}
-	}
+// start writes the head.
+func (r *recorder) start(version byte, setup *Setup) {
+	r.buf = appendSetup(append([]byte(recordMagic), version), setup)
 	r.digest = sha256.New()
 	_, _ = r.digest.Write(r.buf)
 }
@@ -86,56 +64,92 @@ func (r *recorder) start(version byte, setup Setup) {
 // command writes one command that has been handled, unless it changed nothing and there are too many of these. Before the
 // start nothing is recorded.
 func (r *recorder) command(nowMs int64, cmd Command, result Result) {
-	if len(r.buf) == 0 {
+	if r.digest == nil {
 		return
 	}
-	start, lastMs := len(r.buf), r.lastMs
-	r.time(nowMs)
-	r.append(cmd)
-	if size := len(r.buf) - start; !result.changes() {
-		if r.idleBytes+size > maxIdleBytes {
-			r.buf, r.lastMs = r.buf[:start], lastMs
+	entry := appendCommand(binary.AppendUvarint(r.scratch[:0], uint64(nowMs-r.lastMs)), cmd)
+	if !result.changes() {
+		if r.idleBytes+len(entry) > maxIdleBytes {
 			return
 		}
-		r.idleBytes += size
+		r.idleBytes += len(entry)
 	}
-	end := len(r.buf)
-	r.buf = append(r.buf, byte(result.Outcome), byte(result.Refusal.Reason))
-	_, _ = r.digest.Write(r.buf[start:])
-	r.buf = r.buf[:end]
+	r.buf, r.lastMs = append(r.buf, entry...), nowMs
+	r.scratch = append(entry, byte(result.Outcome), byte(result.Refusal.Reason))
+	_, _ = r.digest.Write(r.scratch)
 }
 
-func (r *recorder) append(cmd Command) {
+// put digests what a step put out.
+func (r *recorder) put(events []TimedEvent, answers []Answer) {
+	if r.digest == nil {
+		return
+	}
+	b := r.scratch[:0]
+	for _, e := range events {
+		b = appendEvent(b, e)
+	}
+	for _, a := range answers {
+		b = appendAnswer(b, a)
+	}
+	r.scratch = b
+	_, _ = r.digest.Write(b)
+}
+
+// appendSetup appends rules, players, bots and deck source.
+func appendSetup(b []byte, setup *Setup) []byte {
+	for _, field := range rulesFields(&setup.Rules) {
+		b = binary.AppendUvarint(b, field.get())
+	}
+	b = append(b, byte(setup.Players))
+	for _, bot := range setup.Bots[:setup.Players] {
+		if b = append(b, byte(bot.Level)); bot.Level != 0 {
+			b = binary.LittleEndian.AppendUint64(b, bot.Seed)
+		}
+	}
+	b = append(b, byte(setup.Deck.Kind()))
+	switch setup.Deck.Kind() {
+	case SourceSeed:
+		b = binary.LittleEndian.AppendUint32(b, uint32(setup.Deck.Seed()))
+	case SourceKey:
+		key := setup.Deck.Key()
+		b = append(b, key[:]...)
+	case SourceOrder:
+		order := setup.Deck.Order()
+		b = append(b, byte(len(order)))
+		for _, card := range order {
+			b = append(b, card.id)
+		}
+	}
+	return b
+}
+
+// appendCommand appends a command's tag and what it is about.
+func appendCommand(b []byte, cmd Command) []byte {
 	switch c := cmd.(type) {
 	case SelectCard:
-		r.buf = append(r.buf, tagSelectCard, seatByte(c.Seat), slotByte(c.Slot))
+		b = append(b, tagSelectCard, seatByte(c.Seat), slotByte(c.Slot))
 	case DeselectCard:
-		r.buf = append(r.buf, tagDeselectCard, seatByte(c.Seat), slotByte(c.Slot))
+		b = append(b, tagDeselectCard, seatByte(c.Seat), slotByte(c.Slot))
 	case ClaimSelected:
-		r.buf = append(r.buf, tagClaimSelected, seatByte(c.Seat))
+		b = append(b, tagClaimSelected, seatByte(c.Seat))
 	case ClaimSet:
 		cards := c.Cards[:min(len(c.Cards), maxClaimBytes)]
-		r.buf = append(r.buf, tagClaimSet, seatByte(c.Seat))
-		r.buf = binary.LittleEndian.AppendUint64(r.buf, c.ID)
-		r.buf = append(append(r.buf, byte(len(cards))), cards...)
+		b = binary.LittleEndian.AppendUint64(append(b, tagClaimSet, seatByte(c.Seat)), c.ID)
+		b = append(append(b, byte(len(cards))), cards...)
 	case AnimationComplete:
-		r.buf = binary.AppendUvarint(append(r.buf, tagAnimationComplete, seatByte(c.Seat)), uint64(c.Serial))
+		b = binary.AppendUvarint(append(b, tagAnimationComplete, seatByte(c.Seat)), uint64(c.Serial))
 	case Drop:
-		r.buf = append(r.buf, tagDrop, seatByte(c.Seat))
+		b = append(b, tagDrop, seatByte(c.Seat))
 	case Return:
-		r.buf = append(r.buf, tagReturn, seatByte(c.Seat))
+		b = append(b, tagReturn, seatByte(c.Seat))
 	case Forfeit:
 		tag := tagForfeit
 		if c.Idle {
 			tag = tagForfeitIdle
 		}
-		r.buf = append(r.buf, tag, seatByte(c.Seat))
+		b = append(b, tag, seatByte(c.Seat))
 	}
-}
-
-func (r *recorder) time(nowMs int64) {
-	r.buf = binary.AppendUvarint(r.buf, uint64(nowMs-r.lastMs))
-	r.lastMs = nowMs
+	return b
 }
 
 // seatByte is the seat + 1, because BoardLayer is −1.
@@ -153,38 +167,22 @@ func slotByte(slot int) byte {
 	return byte(slot)
 }
 
-// put digests what a step put out. The encoding is made behind the record's last byte, where there is room, and taken away.
-func (r *recorder) put(events []TimedEvent, answers []Answer) {
-	if len(r.buf) == 0 || len(events)+len(answers) == 0 {
-		return
-	}
-	end := len(r.buf)
-	for _, e := range events {
-		r.buf = appendEvent(r.buf, e)
-	}
-	for _, a := range answers {
-		r.buf = appendAnswer(r.buf, a)
-	}
-	_, _ = r.digest.Write(r.buf[end:])
-	r.buf = r.buf[:end]
-}
-
 // Record is the record of the match so far, from which Replay makes the same session: the setup, every command with its time,
 // the time now, and the digest. nil before the start. It holds the deck's secret.
 //
 // A command that changed nothing (it was refused, or is a claim that was judged or held before) is left out when such ones have
 // used up 64 KiB.
 func (s *Session) Record() []byte {
-	if len(s.record.buf) == 0 {
+	r := &s.record
+	if r.digest == nil {
 		return nil
 	}
-	r := recorder{buf: make([]byte, 0, len(s.record.buf)+binary.MaxVarintLen64+1+sha256.Size), lastMs: s.record.lastMs}
-	r.buf = append(r.buf, s.record.buf...)
-	r.time(s.nowMs)
-	r.buf = append(r.buf, tagEnd)
-	digest := cloneHash(s.record.digest)
-	_, _ = digest.Write(r.buf[len(s.record.buf):])
-	return digest.Sum(r.buf)
+	record := make([]byte, len(r.buf), len(r.buf)+binary.MaxVarintLen64+1+sha256.Size)
+	copy(record, r.buf)
+	record = append(binary.AppendUvarint(record, uint64(s.nowMs-r.lastMs)), tagEnd)
+	digest := cloneHash(r.digest)
+	_, _ = digest.Write(record[len(r.buf):])
+	return digest.Sum(record)
 }
 
 // RecordSize is how many bytes of the record there are so far, its end not counted.

@@ -89,7 +89,7 @@ func (s *Session) StartMatch(setup Setup, out *Output) error {
 	}
 	s.setup, s.deck, s.started = setup, deck, true
 	s.seatBots()
-	s.record.start(s.version, setup)
+	s.record.start(s.version, &setup)
 	s.step(out, func() {
 		s.shared.Players = setup.Players
 		if setup.Rules.Timed {
