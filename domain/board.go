@@ -98,16 +98,14 @@ func (b *Board) RemoveCard(slot int) error {
 // EmptySlots returns the empty slots, ascending.
 //
 // spec: board-and-dealing, Refill After a Valid Set
-func (b *Board) EmptySlots() []int { return b.AppendEmptySlots(nil) }
-
-// AppendEmptySlots appends the empty slots to dst, ascending.
-func (b *Board) AppendEmptySlots(dst []int) []int {
+func (b *Board) EmptySlots() []int {
+	var empty []int
 	for slot := range b.SlotCount() {
 		if b.cards[slot] == 0 {
-			dst = append(dst, slot)
+			empty = append(empty, slot)
 		}
 	}
-	return dst
+	return empty
 }
 
 // AppendCards appends the cards on the board to dst, in the order of their slots.

@@ -149,17 +149,8 @@ func (d *Deck) Draw(n int) ([]Card, error) {
 		return nil, fmt.Errorf("%w: %d wanted, %d left", ErrDeckShort, n, d.Remaining())
 	}
 	cards := make([]Card, n)
-	return cards, d.DrawInto(cards)
-}
-
-// DrawInto is Draw of len(dst) cards into dst. It does not allocate. After an error dst is unchanged too.
-func (d *Deck) DrawInto(dst []Card) error {
-	if len(dst) > d.Remaining() {
-		return fmt.Errorf("%w: %d wanted, %d left", ErrDeckShort, len(dst), d.Remaining())
-	}
-	copy(dst, d.cards[d.drawn:d.size])
-	d.drawn += uint8(len(dst))
-	return nil
+	d.drawn += uint8(copy(cards, d.cards[d.drawn:d.size]))
+	return cards, nil
 }
 
 func shuffledDeck(below func(n int) int) Deck {

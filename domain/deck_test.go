@@ -208,9 +208,6 @@ func TestDrawTheLastCards(t *testing.T) {
 	require.ErrorIs(t, err, ErrDrawCount)
 	assert.ErrorContains(t, err, "-1")
 	assert.Nil(t, cards)
-	into := parseCards("2222 2222 2222 2222 2222")
-	require.ErrorIs(t, deck.DrawInto(into), ErrDeckShort)
-	assert.Equal(t, parseCards("2222 2222 2222 2222 2222"), into)
 	assert.True(t, before == deck, "all or nothing")
 
 	cards, err = deck.Draw(1)
@@ -225,7 +222,6 @@ func TestDrawTheLastCards(t *testing.T) {
 	cards, err = deck.Draw(0)
 	require.NoError(t, err)
 	assert.Empty(t, cards)
-	require.NoError(t, deck.DrawInto(nil))
 	_, err = deck.Draw(1)
 	require.ErrorIs(t, err, ErrDeckShort)
 	assert.ErrorContains(t, err, "1 wanted, 0 left")
@@ -261,23 +257,10 @@ func TestDeckInAnyPortions(t *testing.T) {
 				}
 				drawn = append(drawn, got...)
 			},
-			"drawInto": func(t *rapid.T) {
-				into := make([]Card, rapid.IntRange(0, 20).Draw(t, "n"))
-				if deck.DrawInto(into) == nil {
-					drawn = append(drawn, into...)
-				}
-			},
 			"": func(t *rapid.T) {
 				assert.Equal(t, cards[:len(drawn)], drawn)
 				assert.Equal(t, len(cards)-len(drawn), deck.Remaining())
 			},
 		})
 	})
-}
-
-func TestDrawIntoDoesNotAllocate(t *testing.T) {
-	deck, err := NewDeck(KeySource([32]byte{}))
-	require.NoError(t, err)
-	var cards [3]Card
-	assert.Zero(t, testing.AllocsPerRun(20, func() { _ = deck.DrawInto(cards[:]) }))
 }

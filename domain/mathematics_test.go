@@ -191,7 +191,7 @@ func playRandomGame(t *testing.T, random *rand.Rand, policy RefillPolicy) (left,
 	var buffer [64]Triple
 	for id := uint64(1); s.end == nil; id++ {
 		most = max(most, s.shared.Board.CardCount())
-		sets := AppendAllSets(buffer[:0], s.shared.Board.AppendCards(cards[:0]))
+		sets := appendAllSets(buffer[:0], s.shared.Board.AppendCards(cards[:0]))
 		set := sets[random.IntN(len(sets))]
 		out.Reset()
 		result := s.Apply(0, ClaimSet{ID: id, Cards: []byte{set[0].id, set[1].id, set[2].id}}, &out)

@@ -107,7 +107,7 @@ func oracleCountBoardsWithSets(boards [][]Card) (n int) {
 func countSets(boards [][]Card) (n int) {
 	buffer := make([]Triple, 0, 64)
 	for _, cards := range boards {
-		n += len(AppendAllSets(buffer[:0], cards))
+		n += len(appendAllSets(buffer[:0], cards))
 	}
 	return n
 }

@@ -116,9 +116,6 @@ func DefaultRules() Rules {
 	}
 }
 
-// MaxBoardSize returns the most slots that a board may grow to. It is 21 under all rules: the spec names it among them.
-func (r Rules) MaxBoardSize() int { return MaxSlots }
-
 // Validate returns nil if the rules can be played, else a *RulesError that names every bad field.
 func (r Rules) Validate() error {
 	var check rulesCheck

@@ -30,8 +30,6 @@ func TestDefaultRules(t *testing.T) {
 	assert.NoError(t, DefaultRules().Validate())
 	assert.NoError(t, timedRules().Validate())
 	assert.NoError(t, penaltyTimeRules().Validate())
-	assert.Equal(t, 21, DefaultRules().MaxBoardSize())
-	assert.Equal(t, 21, Rules{}.MaxBoardSize())
 }
 
 // The spec has PenaltyMode as None, Time, Point, in this order.

@@ -68,7 +68,7 @@ func (s *Scanner) Scan(view BoardView) Sighting {
 	cards := view.Board.AppendCards(cardBuffer[:0])
 	misses, errs := s.happens(s.skill.missPerMille), s.happens(s.skill.wrongPerMille)
 	sighting := Sighting{AfterMs: s.stretch(len(cards), 4)}
-	for i, set := range AppendAllSets(setBuffer[:0], cards) {
+	for i, set := range appendAllSets(setBuffer[:0], cards) {
 		afterMs := s.stretch(len(cards), differing(set[0], set[1]))
 		if i == 0 || afterMs < sighting.AfterMs {
 			sighting = Sighting{AfterMs: afterMs, Claims: !misses, Cards: set}

@@ -267,7 +267,7 @@ func BenchmarkClaim(b *testing.B) {
 			b.StartTimer()
 		}
 		board := s.Snapshot().Board
-		sets = AppendAllSets(sets[:0], board.AppendCards(cards[:0]))
+		sets = appendAllSets(sets[:0], board.AppendCards(cards[:0]))
 		for i, card := range sets[0] {
 			claim[i] = byte(card.ID())
 		}

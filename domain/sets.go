@@ -43,7 +43,7 @@ func ValidateTriple(t Triple) SetResult {
 // is repeated all the same, it counts once, at its first place.
 //
 // spec: set-validation, Implementing FindAllSets()
-func FindAllSets(cards []Card) []Triple { return AppendAllSets(nil, cards) }
+func FindAllSets(cards []Card) []Triple { return appendAllSets(nil, cards) }
 
 // SetResult is the verdict on three cards. The zero value is a valid Set.
 //
@@ -104,17 +104,6 @@ func (s AttributeSet) First() Attribute {
 		}
 	}
 	return 0
-}
-
-// Len returns how many attributes the set holds, 0–4.
-func (s AttributeSet) Len() int {
-	n := 0
-	for a := AttributeNumber; a <= AttributeShading; a++ {
-		if s.Has(a) {
-			n++
-		}
-	}
-	return n
 }
 
 // String lists the attributes in order: "Number, Color"; "none" for the empty set.

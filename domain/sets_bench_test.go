@@ -71,7 +71,7 @@ func BenchmarkFindAllSets(b *testing.B) {
 			b.ReportAllocs()
 			buffer := make([]Triple, 0, 64)
 			for i := 0; b.Loop(); i++ {
-				buffer = AppendAllSets(buffer[:0], on.boards[i&(benchBoards-1)])
+				buffer = appendAllSets(buffer[:0], on.boards[i&(benchBoards-1)])
 			}
 		})
 		b.Run(on.name+"/oracle", func(b *testing.B) {

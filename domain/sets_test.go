@@ -2,6 +2,7 @@ package domain
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 	"testing"
 	"time"
@@ -161,7 +162,7 @@ func TestValidateReportedTriples(t *testing.T) {
 		for _, order := range permutations3 {
 			result := ValidateTriple(Triple{cards[order[0]], cards[order[1]], cards[order[2]]})
 			assert.Equal(t, report.reason, result.Reason(), report.cards)
-			assert.Equal(t, len(report.mixed), result.Mixed.Len(), report.cards)
+			assert.Equal(t, len(report.mixed), bits.OnesCount8(uint8(result.Mixed)), report.cards)
 			for _, attribute := range report.mixed {
 				assert.True(t, result.Mixed.Has(attribute), "%s: %v", report.cards, attribute)
 			}
@@ -236,7 +237,6 @@ func forEveryTriple(visit func(Triple)) {
 func TestAttributeSet(t *testing.T) {
 	var none AttributeSet
 	assert.Equal(t, Attribute(0), none.First())
-	assert.Equal(t, 0, none.Len())
 	assert.Equal(t, "none", none.String())
 	for a := range 256 {
 		assert.False(t, none.Has(Attribute(a)))
@@ -244,7 +244,6 @@ func TestAttributeSet(t *testing.T) {
 
 	set := ValidateTriple(Triple(parseCards("0000 0001 0010"))).Mixed
 	assert.Equal(t, AttributeColor, set.First())
-	assert.Equal(t, 2, set.Len())
 	assert.Equal(t, "Color, Shading", set.String())
 	for a := range 256 {
 		assert.Equal(t, Attribute(a) == AttributeColor || Attribute(a) == AttributeShading, set.Has(Attribute(a)))
@@ -263,7 +262,7 @@ func TestPerformanceRequirements(t *testing.T) {
 		run   func()
 	}{
 		{"Validate", 10 * time.Microsecond, func() { _, _ = Validate(triple) }},
-		{"FindAllSets of 21", time.Millisecond, func() { buffer = AppendAllSets(buffer[:0], board) }},
+		{"FindAllSets of 21", time.Millisecond, func() { buffer = appendAllSets(buffer[:0], board) }},
 		{"AnySetExists of 21", time.Millisecond, func() { AnySetExists(board) }},
 	} {
 		const runs = 1000
