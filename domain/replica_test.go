@@ -83,6 +83,20 @@ func TestReplicaIsLockedByTheServersTimes(t *testing.T) {
 	require.Equal(t, Applied, replica.Select(500, 0, 0).Outcome)
 }
 
+// The own Set's verdict comes with a board that moves, and releases the selection.
+func TestReplicaIsAnsweredWhileTheBoardMoves(t *testing.T) {
+	replica, server := newTestReplica(t)
+	for slot := range 3 {
+		replica.Select(10, 0, slot)
+	}
+	applyAt(t, server, 100, ClaimSet{Seat: 0, ID: 1, Cards: []byte{0, 1, 2}})
+	sync(t, replica, server, 0)
+	require.Equal(t, Input{State: ValidSetAnim}, replica.Input(0))
+	server.Advance(2000, &Output{})
+	sync(t, replica, server, NobodyAnswered)
+	require.Equal(t, Applied, replica.Select(2000, 0, 0).Outcome)
+}
+
 // When cards leave the board a replica's selection loses just those slots, unless it waits for its own answer.
 func TestReplicaLosesTakenCards(t *testing.T) {
 	replica, server := newTestReplica(t)

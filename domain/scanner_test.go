@@ -184,7 +184,8 @@ func TestErrorsAreNearSets(t *testing.T) {
 					continue
 				}
 				for _, other := range cards[3:] {
-					require.LessOrEqual(t, bits.OnesCount8(uint8(result.Mixed)), differing(other, cards[i]), "%v looks more like %v", other, cards[i])
+					mixed := bits.OnesCount8(uint8(result.Mixed))
+					require.LessOrEqual(t, mixed, differing(other, cards[i]), "%v looks more like %v", other, cards[i])
 				}
 			}
 			require.Equal(t, 2, kept)
