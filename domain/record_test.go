@@ -46,10 +46,13 @@ func playRecord(t testing.TB, s *Session, source DeckSource) (*Session, []byte) 
 
 // goldenRecords are matches whose records are committed: by file, how they are played. The seeds at the ends of their
 // range, and those next to 0, are where a generator goes wrong first.
-func goldenRecords(t *testing.T) []goldenRecord {
+func goldenRecords(t *testing.T, version byte) []goldenRecord {
 	records := []goldenRecord{
 		{"key", func(s *Session) *Session { playRecord(t, s, KeySource([32]byte{1, 2, 3})); return s }},
 		{"bots", func(s *Session) *Session { return playWithBots(t, s) }},
+	}
+	if version != recordVersion2 {
+		records = append(records, goldenRecord{"holds", func(s *Session) *Session { return playHolds(t, s) }})
 	}
 	for _, seed := range []int32{20_261_130, 1, -1, math.MaxInt32, math.MinInt32} {
 		source, err := SeedSource(seed)
@@ -63,6 +66,37 @@ func goldenRecords(t *testing.T) []goldenRecord {
 type goldenRecord struct {
 	name string
 	play func(*Session) *Session
+}
+
+// playHolds is a match of what version 3 plays in its own way: holds that wait, and ends that fall together.
+func playHolds(t testing.TB, s *Session) *Session {
+	rules := DefaultRules()
+	rules.DropHoldMs, rules.IdleLimitMs, rules.InvalidAnimMs = 5000, 30_000, 0
+	deck := orderOf(t, namedBoards["SETS"], true)
+	var out Output
+	require.NoError(t, s.StartMatch(Setup{Rules: rules, Players: 5, Deck: deck}, &out))
+	wrong := ClaimSet{Seat: 1, Cards: []byte{0, 1, 3}}
+	for id := range uint64(maxWrong + 1) {
+		wrong.ID = 1 + id
+		s.Apply(5, wrong, &out)
+	}
+	wrong.ID = 1 // forgotten, and judged anew
+	s.Apply(5, wrong, &out)
+	for _, step := range []struct {
+		atMs int64
+		cmd  Command
+	}{
+		{1000, ClaimSet{Seat: 0, ID: 1, Cards: []byte{0, 1, 2}}}, {1100, ClaimSelected{Seat: 0}},
+		{2000, Drop{Seat: 0}}, {2000, Drop{Seat: 1}}, {7000, Drop{Seat: 2}}, // the first two holds end together
+		{8000, Drop{Seat: 3}}, {9000, Drop{Seat: 4}}, {12_500, Return{Seat: 2}}, // in time, though the hold ended at 12,000
+		{13_000, Drop{Seat: 2}}, {13_500, Return{Seat: 4}}, {15_000, Drop{Seat: 4}}, {15_000, ClaimSelected{Seat: 4}},
+		{20_000, AnimationComplete{Seat: 2, Serial: 3}}, {20_000, Return{Seat: 4}},
+	} {
+		s.Apply(step.atMs, step.cmd, &out)
+	}
+	require.Equal(t, EndAbandoned, s.end.Reason)
+	require.Empty(t, s.end.Winners)
+	return s
 }
 
 // playedWithBots is a match of a human and a bot of every level, to its end.
@@ -99,7 +133,7 @@ func TestGoldenRecords(t *testing.T) {
 	update := os.Getenv("UPDATE_GOLDEN") != ""
 	for version, digestsFile := range map[byte]string{recordVersion2: "digests.txt", recordVersion: "digests.v3.txt"} {
 		var digests strings.Builder
-		for _, golden := range goldenRecords(t) {
+		for _, golden := range goldenRecords(t, version) {
 			path := fmt.Sprintf("%s%s.v%d", dir, golden.name, version)
 			s := golden.play(&Session{version: version})
 			if update && version == recordVersion {
