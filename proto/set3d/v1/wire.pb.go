@@ -2048,7 +2048,7 @@ type Rules struct {
 	RefillAnimMs uint32 `protobuf:"varint,9,opt,name=refill_anim_ms,json=refillAnimMs,proto3" json:"refill_anim_ms,omitempty"`
 	// Length of the animation of three extra cards, 0-10000 ms.
 	ExpandAnimMs uint32 `protobuf:"varint,10,opt,name=expand_anim_ms,json=expandAnimMs,proto3" json:"expand_anim_ms,omitempty"`
-	// An untimed match ends after so many ms without a valid claim, 1000-3600000.
+	// An untimed match ends when a board has been claimable for so many ms and no Set was claimed, 1000-3600000.
 	IdleLimitMs uint32 `protobuf:"varint,11,opt,name=idle_limit_ms,json=idleLimitMs,proto3" json:"idle_limit_ms,omitempty"`
 	// How long the seat of a dropped player is held, 0-600000 ms; 0 forfeits at once.
 	DropHoldMs    uint32 `protobuf:"varint,12,opt,name=drop_hold_ms,json=dropHoldMs,proto3" json:"drop_hold_ms,omitempty"`
