@@ -38,15 +38,17 @@ func newCrashCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "crash",
 		Short: "Kill a server again and again while matches are played, and see that nothing is lost",
-		Long: `crash starts a server, plays many matches on it with automatic players, kills it without warning at chosen moments (after a verdict, at the
-end of a match, while results are written, while players come back), starts it again, and lets the players come back; some never do. At the
-end it asks for every result, record, history and statistic, and compares them with what the players were told:
+		Long: `crash starts a server, plays many matches on it with automatic players, ranked ones among them, kills it without warning at chosen moments
+(after a verdict, at the end of a match, while results are written, while players come back), starts it again, and lets the players come back;
+some never do. At the end it asks for every result, record, history and statistic, and compares them with what the players were told:
 
-  - no verdict and no score that was told is missing; with --durability fast only what was told less than --checkpoint before a kill may be,
+  - no verdict, no score and no forfeit that was told is missing; with --durability fast only what was told less than --checkpoint before a kill may be,
     and wrong claims that cost nothing and were told less than six seconds before that
   - every match that began has one result, also those to which nobody came back
   - every record verifies itself and agrees with its result, and its deck is the one that was committed to
   - the statistics of every player are the sum of the history
+  - the changes of ratings in a player's ranked results follow from one another, from a newcomer's rating to the one in the statistics and on the
+    leaderboard; a match that was abandoned, or decided by who did not come back after a kill, changes none
   - a match's incarnation rises by one with every restart
 
 Without --server it starts the development host of this program, with its state in a temporary file. With --server it runs a shell command that
@@ -134,6 +136,7 @@ type crasher struct {
 	client   *client.Client
 	format   client.Format
 	server   *victim
+	seeking  [len(crashKinds)]sync.Mutex // held while the players of a ranked match of this kind look for each other
 	pen      *pen
 	progress io.Writer
 	random   *rand.Rand // of the choices that the seed repeats; only run draws
@@ -143,11 +146,14 @@ type crasher struct {
 	kills    []time.Time
 	lastKill bool // one of the kills is that after the last matches
 	users    []*client.User
+	ranked   people
 	matches  []*crashMatch
 	over     bool // no more matches are begun
 	wrong    []string
 	surplus  int // of wrong, not kept
 	finished crashSums
+
+	background sync.WaitGroup // of what lives until run returns
 }
 
 // crashSums are what was checked.
@@ -156,6 +162,8 @@ type crashSums struct {
 	// takenBack were told, and are not in the record: all less than the window before a kill.
 	takenBack, lostMatches, lostEnds int
 	oldest                           time.Duration // before the kill, of these
+	// ranked are results of ranked matches, rated of them changed ratings; chain is the most of them that one player had.
+	ranked, rated, chain int
 }
 
 func (c *crasher) fail(format string, args ...any) {
@@ -179,8 +187,9 @@ func (c *crasher) run(ctx context.Context) error {
 		return err
 	}
 	var tables sync.WaitGroup
+	defer c.background.Wait()
 	defer tables.Wait()
-	defer cancel() // before the wait
+	defer cancel() // before both waits
 	for i := range c.flags.matches {
 		tables.Go(func() { c.table(ctx, i) })
 	}

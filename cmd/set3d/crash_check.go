@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -42,8 +43,9 @@ func (c *crasher) check(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, user := range c.users {
-		if err := c.checkUser(ctx, user, stored); err != nil {
+	deadline = time.Now().Add(crashPatience) // for the leaderboards, which follow the results
+	for _, user := range append(c.ranked.everybody(), c.users...) {
+		if err := c.checkUser(ctx, user, stored, deadline); err != nil {
 			return err
 		}
 	}
@@ -52,9 +54,13 @@ func (c *crasher) check(ctx context.Context) error {
 
 // result waits for a match's result. It is nil if there is none.
 func (c *crasher) result(ctx context.Context, m *crashMatch, deadline time.Time) (*client.Result, error) {
+	tableID := m.tableID()
+	if tableID == "" {
+		return nil, nil
+	}
 	gone := false // the match was not there any more: then the result is, if there is one
 	for {
-		got, err := c.client.GetResult(ctx, m.users[0], m.made.TableID)
+		got, err := c.client.GetResult(ctx, m.asking(), tableID)
 		switch {
 		case err == nil && got.Result != nil:
 			return got.Result, nil
@@ -63,7 +69,7 @@ func (c *crasher) result(ctx context.Context, m *crashMatch, deadline time.Time)
 		case gone && client.ReasonOf(err) == "UNKNOWN_RESULT", time.Now().After(deadline):
 			return nil, nil
 		}
-		if gone = err != nil && !c.isInterrupted(ctx, m); gone {
+		if gone = err != nil && !c.isInterrupted(ctx, m.asking(), tableID); gone {
 			continue
 		}
 		select {
@@ -75,15 +81,19 @@ func (c *crasher) result(ctx context.Context, m *crashMatch, deadline time.Time)
 }
 
 // isInterrupted reports whether the server still has the match: it is swept a moment after the start.
-func (c *crasher) isInterrupted(ctx context.Context, m *crashMatch) bool {
-	mine, err := c.client.MyMatches(ctx, m.users[0])
+func (c *crasher) isInterrupted(ctx context.Context, user *client.User, tableID string) bool {
+	mine, err := c.client.MyMatches(ctx, user)
 	return err != nil || !mine.Complete || slices.ContainsFunc(mine.Matches, func(t client.MyMatch) bool {
-		return t.TableID == m.made.TableID && t.Phase != "lobby"
+		return t.TableID == tableID && t.Phase != "lobby"
 	})
 }
 
 // noResult is about a match that has none: it may have begun only just before a kill.
 func (c *crasher) noResult(m *crashMatch) {
+	if m.final != nil {
+		c.fail("table %s, preset %s: the result was told as final and is not there: %+v", m.made.TableID, m.made.Preset, *m.final)
+		return
+	}
 	if m.began.IsZero() {
 		return
 	}
@@ -120,7 +130,7 @@ func (c *crasher) tookBack(which *int, life int, at time.Time) {
 
 // checkMatch compares a result with its record, and both with what was told.
 func (c *crasher) checkMatch(ctx context.Context, m *crashMatch, result *client.Result) error {
-	saved, err := c.client.GetRecord(ctx, m.users[0], result.ResultID)
+	saved, err := c.client.GetRecord(ctx, m.asking(), result.ResultID)
 	if err != nil {
 		return fmt.Errorf("the record of %s: %w", result.ResultID, err)
 	}
@@ -143,6 +153,8 @@ func (c *crasher) checkMatch(ctx context.Context, m *crashMatch, result *client.
 	c.checkVerdicts(m, story)
 	c.checkStandings(m, story)
 	c.checkEnds(m, result)
+	c.checkForfeits(m, result)
+	c.checkFinal(m, result)
 	c.checkPlayers(m, result)
 	return nil
 }
@@ -155,6 +167,8 @@ func (c *crasher) count(m *crashMatch, result *client.Result) {
 	s.untold += oneIf(m.began.IsZero())
 	s.resumed += oneIf(result.Incarnation > 0)
 	s.abandoned += oneIf(result.Reason == "ABANDONED" && len(m.ends) == 0)
+	s.ranked += oneIf(result.Ranked)
+	s.rated += oneIf(result.Players[0].Rating != nil)
 }
 
 // checkVerdicts: what was told is in the record.
@@ -216,6 +230,30 @@ func (c *crasher) checkEnds(m *crashMatch, result *client.Result) {
 			continue
 		}
 		c.tookBack(&c.finished.lostEnds, told.life, told.at)
+	}
+}
+
+// checkForfeits: who was told to be out is out.
+func (c *crasher) checkForfeits(m *crashMatch, result *client.Result) {
+	for _, told := range m.forfeits {
+		if int(told.seat) < len(result.Players) && result.Players[told.seat].Forfeited {
+			continue
+		}
+		if !c.mayLose(told.life, told.at) {
+			c.fail("table %s, preset %s: the forfeit of seat %d was told %v before a kill, the result is %+v", m.made.TableID, m.made.Preset, told.seat,
+				c.beforeKill(told.life, told.at), *result)
+		}
+	}
+}
+
+// checkFinal: a result that was told as final stays, with its changes of ratings; no kill may take that back. Whether a match was ranked is known
+// from who made it.
+func (c *crasher) checkFinal(m *crashMatch, result *client.Result) {
+	if m.final != nil && !reflect.DeepEqual(m.final, result) {
+		c.fail("table %s, preset %s: the result was told as final, %+v, and is %+v", m.made.TableID, m.made.Preset, *m.final, *result)
+	}
+	if m.kind.ranked != result.Ranked {
+		c.fail("table %s, preset %s: ranked: %v, want %v", m.made.TableID, m.made.Preset, result.Ranked, m.kind.ranked)
 	}
 }
 

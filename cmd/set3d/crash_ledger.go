@@ -23,6 +23,7 @@ type ledger struct {
 	order        []toldKey // of verdicts, as they came
 	standings    []toldStanding
 	ends         []toldEnd
+	forfeits     []toldForfeit
 	incarnations map[int]uint32 // by life
 }
 
@@ -51,6 +52,12 @@ type toldEnd struct {
 	at    time.Time
 	life  int
 	ended *wire.MatchEnded
+}
+
+type toldForfeit struct {
+	at   time.Time
+	life int
+	seat uint32
 }
 
 func newLedger() ledger {
@@ -90,6 +97,12 @@ func (s *crashSeat) Received(frame client.Frame) {
 	m.mu.Unlock()
 	for _, point := range points {
 		c.happened(point)
+		switch {
+		case m.kind.ranked && point == atVerdict:
+			c.happened(atRankedVerdict)
+		case m.kind.ranked && point == atEnd:
+			c.happened(atRankedEnd)
+		}
 	}
 }
 
@@ -116,8 +129,14 @@ func (m *crashMatch) welcomed(s *crashSeat, w *wire.Welcome, at time.Time, life 
 		s.life = life
 		points = append(points, atReturn)
 	}
+	if m.made.TableID == "" {
+		m.made.TableID = w.GetTableId()
+	}
 	if w.GetSnapshot() == nil {
 		return points
+	}
+	if w.GetRole() == wire.Role_ROLE_PLAYER {
+		m.asks = s.user
 	}
 	points = append(points, m.begin(w.GetCommitment(), at, life)...)
 	m.incarnation(w.GetStamp().GetIncarnation(), life)
@@ -160,6 +179,8 @@ func (m *crashMatch) updated(u *wire.Update, at time.Time, life int) (points []c
 			if last = &key; isNew {
 				points = append(points, atVerdict)
 			}
+		case event.GetPlayerForfeited() != nil:
+			m.forfeited(toldForfeit{at, life, event.GetPlayerForfeited().GetSeat()})
 		case event.GetMatchEnded() != nil:
 			points = append(points, m.end(event.GetMatchEnded(), at, life)...)
 		}
@@ -178,6 +199,12 @@ func (m *crashMatch) judged(v *wire.SetClaimed, at time.Time, life int) (toldKey
 	m.verdicts[key] = toldVerdict{at: at, cards: string(v.GetCards()), valid: v.GetValid()}
 	m.order = append(m.order, key)
 	return key, true
+}
+
+func (m *crashMatch) forfeited(f toldForfeit) {
+	if !slices.ContainsFunc(m.forfeits, func(told toldForfeit) bool { return told.life == f.life && told.seat == f.seat }) {
+		m.forfeits = append(m.forfeits, f)
+	}
 }
 
 func (m *crashMatch) end(e *wire.MatchEnded, at time.Time, life int) []crashPoint {

@@ -3,14 +3,16 @@ package main
 import (
 	"context"
 	"slices"
+	"time"
 
 	"set3d/client"
 )
 
-// checkUser: the history has every result once, and the statistics are the sum of it.
-func (c *crasher) checkUser(ctx context.Context, user *client.User, stored map[string]*client.Result) error {
+// checkUser: the history has every result once, and the statistics and the rating follow from it.
+func (c *crasher) checkUser(ctx context.Context, user *client.User, stored map[string]*client.Result, deadline time.Time) error {
 	sum := client.PlayerStats{}
 	seen := map[string]bool{}
+	var history []client.Result
 	for cursor := ""; ; {
 		page, err := c.client.MatchHistory(ctx, user, 100, cursor)
 		if err != nil {
@@ -23,6 +25,7 @@ func (c *crasher) checkUser(ctx context.Context, user *client.User, stored map[s
 			seen[r.ResultID] = true
 			addStats(&sum, &r, user.ID)
 		}
+		history = append(history, page.Results...)
 		if cursor = page.Cursor; cursor == "" {
 			break
 		}
@@ -40,7 +43,8 @@ func (c *crasher) checkUser(ctx context.Context, user *client.User, stored map[s
 		c.fail("user %s: the statistics say %d matches, %d wins, %d Sets, %d misses; the history makes %d, %d, %d, %d", user.ID, stats.Matches, stats.Wins,
 			stats.Sets, stats.Misses, sum.Matches, sum.Wins, sum.Sets, sum.Misses)
 	}
-	return nil
+	c.finished.chain = max(c.finished.chain, stats.RankedMatches)
+	return c.checkRating(ctx, user, history, stats, deadline)
 }
 
 func addStats(sum *client.PlayerStats, r *client.Result, userID string) {

@@ -10,7 +10,9 @@ const (
 	crashPatience = 2 * time.Minute
 	// triggerLimit is when the server is killed although what was waited for has not happened.
 	triggerLimit = 5 * time.Second
-	backPoll     = 20 * time.Millisecond
+	// rankedLimit is the same for a ranked match, whose players find each other first.
+	rankedLimit = 12 * time.Second
+	backPoll    = 20 * time.Millisecond
 )
 
 // crashPoint is after what the server is killed.
@@ -21,17 +23,20 @@ const (
 	atEnd
 	atStart
 	atReturn
+	atRankedVerdict
+	atRankedEnd
 	atAnyTime
 )
 
 func (p crashPoint) String() string {
-	return [...]string{"a verdict", "an end", "a start", "a return", "some time"}[p]
+	return [...]string{"a verdict", "an end", "a start", "a return", "a verdict of a ranked match", "an end of a ranked match", "some time"}[p]
 }
 
 // trigger fires when something has happened so many times.
 type trigger struct {
 	point crashPoint
 	left  int
+	limit time.Duration
 	fire  chan struct{}
 }
 
@@ -48,8 +53,8 @@ func (c *crasher) happened(point crashPoint) {
 
 // plan chooses when the server is to be killed.
 func (c *crasher) plan() (*trigger, time.Duration) {
-	points := [...]crashPoint{atVerdict, atVerdict, atVerdict, atEnd, atEnd, atEnd, atStart, atReturn, atAnyTime}
-	t := &trigger{point: points[c.random.IntN(len(points))], fire: make(chan struct{})}
+	points := [...]crashPoint{atVerdict, atVerdict, atVerdict, atEnd, atEnd, atEnd, atStart, atReturn, atRankedVerdict, atRankedEnd, atRankedEnd, atAnyTime}
+	t := &trigger{point: points[c.random.IntN(len(points))], limit: triggerLimit, fire: make(chan struct{})}
 	delay := time.Duration(c.random.IntN(3_000)) * time.Microsecond
 	switch t.point {
 	case atVerdict:
@@ -61,6 +66,11 @@ func (c *crasher) plan() (*trigger, time.Duration) {
 		t.left = 1 + c.random.IntN(2)
 	case atReturn:
 		t.left = 1 + c.random.IntN(2*c.flags.matches)
+	case atRankedVerdict:
+		t.left, t.limit = 1+c.random.IntN(2*c.flags.matches), rankedLimit
+	case atRankedEnd:
+		t.left, t.limit = 1+c.random.IntN(2), rankedLimit
+		delay *= 10
 	case atAnyTime:
 		delay *= 500
 		close(t.fire)
@@ -81,7 +91,7 @@ func (c *crasher) round(ctx context.Context, n int) error {
 	}
 	select {
 	case <-t.fire:
-	case <-time.After(triggerLimit):
+	case <-time.After(t.limit):
 	case <-ctx.Done():
 		return ctx.Err()
 	}

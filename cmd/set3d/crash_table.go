@@ -10,14 +10,26 @@ import (
 	"set3d/client"
 )
 
-// crashKinds are the matches that are played, in turn: how many people, which bots, which rules. None takes longer than a few seconds.
-var crashKinds = [...]client.CreateMatch{
-	{Seats: 2, Preset: "classic", Rules: map[string]any{"idle_limit_ms": 60_000}},
-	{Seats: 2, Preset: "timed", Rules: map[string]any{"time_limit_ms": 4_000, "penalty_time_ms": 200}},
-	{Seats: 2, Preset: "classic", Bots: []string{"hard"}, Rules: map[string]any{"idle_limit_ms": 60_000}},
-	{Seats: 3, Preset: "tournament", Rules: map[string]any{"penalty_mode": "point", "idle_limit_ms": 60_000}},
-	{Seats: 1, Preset: "timed", Rules: map[string]any{"time_limit_ms": 2_000, "penalty_time_ms": 100}},
-	{Seats: 4, Preset: "fast", Bots: []string{"easy"}, Rules: map[string]any{"time_limit_ms": 6_000}},
+// crashKind is a kind of match that is played.
+type crashKind struct {
+	request client.CreateMatch
+	ranked  bool // made by the matchmaker, by the preset's own rules
+	quits   int  // how many players forfeit, one after the other
+}
+
+// crashKinds are the matches that are played, in turn. Most take a few seconds. A ranked match cannot be shortened by its rules: one by "fast"
+// takes some seconds, the others end by forfeits.
+var crashKinds = [...]crashKind{
+	{request: client.CreateMatch{Seats: 2, Preset: "classic", Rules: map[string]any{"idle_limit_ms": 60_000}}},
+	{request: client.CreateMatch{Seats: 2, Preset: "fast"}, ranked: true},
+	{request: client.CreateMatch{Seats: 2, Preset: "timed", Rules: map[string]any{"time_limit_ms": 4_000, "penalty_time_ms": 200}}},
+	{request: client.CreateMatch{Seats: 2, Preset: "timed"}, ranked: true, quits: 1},
+	{request: client.CreateMatch{Seats: 2, Preset: "classic", Bots: []string{"hard"}, Rules: map[string]any{"idle_limit_ms": 60_000}}},
+	{request: client.CreateMatch{Seats: 3, Preset: "fast"}, ranked: true, quits: 1},
+	{request: client.CreateMatch{Seats: 3, Preset: "tournament", Rules: map[string]any{"penalty_mode": "point", "idle_limit_ms": 60_000}}},
+	{request: client.CreateMatch{Seats: 1, Preset: "timed", Rules: map[string]any{"time_limit_ms": 2_000, "penalty_time_ms": 100}}},
+	{request: client.CreateMatch{Seats: 4, Preset: "classic"}, ranked: true, quits: 3},
+	{request: client.CreateMatch{Seats: 4, Preset: "fast", Bots: []string{"easy"}, Rules: map[string]any{"time_limit_ms": 6_000}}},
 }
 
 // crashRules are those of all of them: short animations, and seats that are not held for long.
@@ -37,15 +49,22 @@ type crashMatch struct {
 	ledger
 
 	crash *crasher
-	made  client.CreatedMatch
+	kind  crashKind
+	made  client.CreatedMatch // the table's id of a ranked match is guarded by ledger.mu, and empty until a player was told
 	users []*client.User
 	seats []*crashSeat
-	done  bool // guarded by ledger.mu: all who wanted to have played to the end
+
+	// Guarded by ledger.mu.
+	done  bool           // all who wanted to have played to the end
+	asks  *client.User   // who asks for the result: a player
+	final *client.Result // of a ranked match, as it was told while others were played
 }
 
 // crashSeat is one player of a match.
 type crashSeat struct {
 	match    *crashMatch
+	user     *client.User
+	quits    int // after so many verdicts it forfeits; 0: never
 	verifier *client.Verifier
 	stop     context.CancelFunc
 
@@ -67,16 +86,23 @@ func (c *crasher) table(ctx context.Context, place int) {
 		if over {
 			return
 		}
-		if m := c.open(ctx, crashKinds[i%len(crashKinds)], random); m != nil {
+		kind := i % len(crashKinds)
+		if !crashKinds[kind].ranked {
+			if m := c.open(ctx, crashKinds[kind], random); m != nil {
+				m.play(ctx, random.Uint64())
+			}
+		} else if m := c.seek(ctx, kind, random); m != nil {
 			m.play(ctx, random.Uint64())
+			c.background.Go(func() { c.awaitFinal(ctx, m) })
 		}
 	}
 }
 
 // open makes a match, or nil if the server went away meanwhile.
-func (c *crasher) open(ctx context.Context, request client.CreateMatch, random *rand.Rand) *crashMatch {
+func (c *crasher) open(ctx context.Context, kind crashKind, random *rand.Rand) *crashMatch {
+	request := kind.request
 	request.Rules = crashRules(request.Rules)
-	m := &crashMatch{crash: c, ledger: newLedger()}
+	m := &crashMatch{crash: c, kind: kind, ledger: newLedger()}
 	first := random.IntN(len(c.users))
 	for i := range request.Seats - len(request.Bots) {
 		m.users = append(m.users, c.users[(first+i)%len(c.users)])
@@ -92,10 +118,20 @@ func (c *crasher) open(ctx context.Context, request client.CreateMatch, random *
 		}
 		return nil
 	}
+	return c.begin(m, made)
+}
+
+// begin lets a match that was made be played.
+func (c *crasher) begin(m *crashMatch, made client.CreatedMatch) *crashMatch {
 	m.made, m.madeIn = made, c.life() // if the server was killed before it answered, the table is gone, and nobody is told anything
-	for range m.users {
-		m.seats = append(m.seats, &crashSeat{match: m, verifier: client.NewVerifier(client.VerifierConfig{}), stop: func() {}})
+	for i, user := range m.users {
+		s := &crashSeat{match: m, user: user, verifier: client.NewVerifier(client.VerifierConfig{}), stop: func() {}}
+		if i < m.kind.quits {
+			s.quits = quitAfter * (i + 1)
+		}
+		m.seats = append(m.seats, s)
 	}
+	m.asks = m.users[0]
 	c.mu.Lock()
 	c.matches = append(c.matches, m)
 	c.mu.Unlock()
@@ -112,7 +148,7 @@ func (m *crashMatch) play(ctx context.Context, seed uint64) {
 		m.mu.Unlock()
 		all.Go(func() {
 			defer stop()
-			err := s.play(playing, m.users[i], seed+uint64(i))
+			err := s.play(playing, seed+uint64(i))
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			s.ended, s.err = true, err
@@ -124,28 +160,35 @@ func (m *crashMatch) play(ctx context.Context, seed uint64) {
 	m.done = true
 }
 
-func (s *crashSeat) play(ctx context.Context, user *client.User, seed uint64) error {
-	link, err := s.join(ctx, user)
+func (s *crashSeat) play(ctx context.Context, seed uint64) error {
+	link, err := s.join(ctx)
 	if err != nil {
 		return err
 	}
 	defer link.Close()
 	config := client.PlayerConfig{Seed: seed, Reaction: s.match.crash.flags.pace, ErrorRate: 0.15}
-	return client.NewDriver(link, config, nil).Run(ctx)
+	var audience client.Audience
+	if s.quits > 0 {
+		audience = &quitter{link: link, after: s.quits}
+	}
+	return client.NewDriver(link, config, audience).Run(ctx)
 }
 
 // join joins the match, however often the server goes away meanwhile.
-func (s *crashSeat) join(ctx context.Context, user *client.User) (*client.Link, error) {
-	c, made := s.match.crash, s.match.made
-	matchID := made.MatchID
+func (s *crashSeat) join(ctx context.Context) (*client.Link, error) {
+	c, matchID := s.match.crash, s.match.made.MatchID
 	for {
-		link, err := c.client.OpenLink(ctx, user, c.format, matchID, client.JoinOptions{Tap: s, TableID: made.TableID})
+		tableID := s.match.tableID()
+		link, err := c.client.OpenLink(ctx, s.user, c.format, matchID, client.JoinOptions{Tap: s, TableID: tableID})
 		if err == nil {
 			return link, nil
 		}
 		var refused *client.Error
 		if errors.As(err, &refused) {
-			resumed, err := c.client.ResumeMatch(ctx, user, made.TableID)
+			if tableID == "" && isNoMatch(refused) {
+				return nil, s.neverSat(err)
+			}
+			resumed, err := c.client.ResumeMatch(ctx, s.user, tableID)
 			if client.ReasonOf(err) == "UNKNOWN_MATCH" || client.ReasonOf(err) == "MATCH_OVER" {
 				return nil, err
 			}

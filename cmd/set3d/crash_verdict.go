@@ -39,6 +39,7 @@ func (c *crasher) verdict() error {
 	c.pen.printf("%s %s, %d of them of matches that were resumed, %d of matches that nobody came back to, %d whose start nobody was told.\n",
 		c.killCount(), count(s.results, "result"), s.resumed, s.abandoned, s.untold)
 	c.pen.printf("%s verified, with %s that players were told.\n", count(s.records, "record"), count(s.verdicts, "verdict"))
+	c.pen.printf("%s of ranked matches, %d of them rated, at most %d of one player.\n", count(s.ranked, "result"), s.rated, s.chain)
 	if c.flags.durability == "fast" {
 		c.pen.printf("Taken back: %s, %s, %s; told at most %v before a kill.\n", count(s.takenBack, "verdict"), count(s.lostEnds, "end"),
 			count(s.lostMatches, "start"), s.oldest.Round(time.Millisecond))
