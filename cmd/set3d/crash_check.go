@@ -69,7 +69,7 @@ func (c *crasher) result(ctx context.Context, m *crashMatch, deadline time.Time)
 		case gone && client.ReasonOf(err) == "UNKNOWN_RESULT", time.Now().After(deadline):
 			return nil, nil
 		}
-		if gone = err != nil && !c.isInterrupted(ctx, m.asking(), tableID); gone {
+		if gone = err != nil && !c.isInterrupted(ctx, m, tableID); gone {
 			continue
 		}
 		select {
@@ -80,37 +80,32 @@ func (c *crasher) result(ctx context.Context, m *crashMatch, deadline time.Time)
 	}
 }
 
-// isInterrupted reports whether the server still has the match: it is swept a moment after the start.
-func (c *crasher) isInterrupted(ctx context.Context, user *client.User, tableID string) bool {
-	mine, err := c.client.MyMatches(ctx, user)
-	return err != nil || !mine.Complete || slices.ContainsFunc(mine.Matches, func(t client.MyMatch) bool {
-		return t.TableID == tableID && t.Phase != "lobby"
+// isInterrupted reports whether the server still has the match: it is swept a moment after the start. Who has forfeited
+// is not told.
+func (c *crasher) isInterrupted(ctx context.Context, m *crashMatch, tableID string) bool {
+	return slices.ContainsFunc(m.users, func(user *client.User) bool {
+		mine, err := c.client.MyMatches(ctx, user)
+		return err != nil || !mine.Complete || slices.ContainsFunc(mine.Matches, func(t client.MyMatch) bool {
+			return t.TableID == tableID && t.Phase != "lobby"
+		})
 	})
 }
 
 // noResult is about a match that has none: it may have begun only just before a kill.
 func (c *crasher) noResult(m *crashMatch) {
 	if m.final != nil {
-		c.fail("table %s, preset %s: the result was told as final and is not there: %+v", m.made.TableID, m.made.Preset, *m.final)
+		c.failAt(m, "the result was told as final and is not there: %+v", *m.final)
 		return
 	}
 	if m.began.IsZero() {
 		return
 	}
 	if !c.mayLose(m.beganIn, m.began) {
-		c.fail("table %s, preset %s: it began and has no result; ends told: %d", m.made.TableID, m.made.Preset, len(m.ends))
+		c.failAt(m, "its start was told %s and it has no result; verdicts told: %d, ends: %d",
+			c.before(m.beganIn, m.began), len(m.verdicts), len(m.ends))
 		return
 	}
 	c.tookBack(&c.finished.lostMatches, m.beganIn, m.began)
-}
-
-// mayLose reports whether what was told then may be taken back by the kill that ended that life.
-func (c *crasher) mayLose(life int, at time.Time) bool {
-	return c.mayLoseWithin(c.flags.checkpoint+writeSlack, life, at)
-}
-
-func (c *crasher) mayLoseWithin(most time.Duration, life int, at time.Time) bool {
-	return c.flags.durability == "fast" && life < len(c.kills) && c.kills[life].Sub(at) <= most
 }
 
 // mayLoseVerdict is mayLose for the verdict of a claim.
@@ -125,7 +120,7 @@ func (c *crasher) mayLoseVerdict(key toldKey, told toldVerdict, rules domain.Rul
 // tookBack counts something that was told and is lost, as it may be.
 func (c *crasher) tookBack(which *int, life int, at time.Time) {
 	*which++
-	c.finished.oldest = max(c.finished.oldest, c.kills[life].Sub(at))
+	c.finished.oldest = max(c.finished.oldest, c.lives[life].at.Sub(at))
 }
 
 // checkMatch compares a result with its record, and both with what was told.
@@ -139,7 +134,7 @@ func (c *crasher) checkMatch(ctx context.Context, m *crashMatch, result *client.
 	c.count(m, result)
 	story, err := readStory(saved.Record)
 	if err != nil {
-		c.fail("table %s: the record: %v", m.made.TableID, err)
+		c.failAt(m, "the record: %v", err)
 		return nil
 	}
 	compared := &comparison{}
@@ -148,7 +143,7 @@ func (c *crasher) checkMatch(ctx context.Context, m *crashMatch, result *client.
 		compared.differences = append(compared.differences, fmt.Sprintf("the commitment was %x, and is %s", m.commitment, saved.Result.Commitment))
 	}
 	for _, difference := range compared.differences {
-		c.fail("table %s: %s", m.made.TableID, difference)
+		c.failAt(m, "%s", difference)
 	}
 	c.checkVerdicts(m, story)
 	c.checkStandings(m, story)
@@ -179,24 +174,16 @@ func (c *crasher) checkVerdicts(m *crashMatch, story *story) {
 			continue
 		}
 		if !c.mayLoseVerdict(key, told, story.sum.Setup.Rules) {
-			c.fail("table %s, preset %s: the verdict of claim %x of seat %d, valid %v, was told %v before a kill and is not in the record", m.made.TableID,
-				m.made.Preset, key.id, key.seat, told.valid, c.beforeKill(key.life, told.at))
+			c.failAt(m, "the verdict of claim %x of seat %d, valid %v, was told %s and is not in the record",
+				key.id, key.seat, told.valid, c.before(key.life, told.at))
 			continue
 		}
 		c.tookBack(&c.finished.takenBack, key.life, told.at)
 	}
 }
 
-// beforeKill is how long before the end of a life something happened.
-func (c *crasher) beforeKill(life int, at time.Time) time.Duration {
-	if life >= len(c.kills) {
-		return 0
-	}
-	return c.kills[life].Sub(at).Round(time.Microsecond)
-}
-
-// checkStandings: the scores that were told are those of the record after the same verdict; those of a player who comes back are some that
-// follow. What follows from a verdict that is taken back is another thing.
+// checkStandings: the scores that were told are those of the record after the same verdict; those of a player who comes
+// back are some that follow. What follows from a verdict that is taken back is another thing.
 func (c *crasher) checkStandings(m *crashMatch, story *story) {
 	for _, told := range m.standings {
 		from, there := story.index[claimOf(told.after)]
@@ -207,9 +194,8 @@ func (c *crasher) checkStandings(m *crashMatch, story *story) {
 		same := func(scores []uint32) bool { return slices.Equal(scores, told.scores) }
 		matches := there && slices.ContainsFunc(story.scores[from:until], same)
 		if !matches && !c.mayLose(told.life, told.at) && !c.mayLoseVerdict(told.after, m.verdicts[told.after], story.sum.Setup.Rules) {
-			c.fail("table %s, preset %s: the scores %v were told %v before a kill, after claim %x; the record has %v", m.made.TableID,
-				m.made.Preset, told.scores,
-				c.beforeKill(told.life, told.at), told.after.id, story.scores)
+			c.failAt(m, "the scores %v were told %s, after claim %x; the record has %v", told.scores,
+				c.before(told.life, told.at), told.after.id, story.scores)
 		}
 	}
 }
@@ -225,8 +211,8 @@ func (c *crasher) checkEnds(m *crashMatch, result *client.Result) {
 			continue
 		}
 		if !c.mayLose(told.life, told.at) {
-			c.fail("table %s, preset %s: the end {%v} was told %v before a kill, the result is %+v", m.made.TableID, m.made.Preset, told.ended,
-				c.beforeKill(told.life, told.at), *result)
+			c.failAt(m, "the end {%v} was told %s, the result is %+v", told.ended,
+				c.before(told.life, told.at), *result)
 			continue
 		}
 		c.tookBack(&c.finished.lostEnds, told.life, told.at)
@@ -240,37 +226,37 @@ func (c *crasher) checkForfeits(m *crashMatch, result *client.Result) {
 			continue
 		}
 		if !c.mayLose(told.life, told.at) {
-			c.fail("table %s, preset %s: the forfeit of seat %d was told %v before a kill, the result is %+v", m.made.TableID, m.made.Preset, told.seat,
-				c.beforeKill(told.life, told.at), *result)
+			c.failAt(m, "the forfeit of seat %d was told %s, the result is %+v", told.seat,
+				c.before(told.life, told.at), *result)
 		}
 	}
 }
 
-// checkFinal: a result that was told as final stays, with its changes of ratings; no kill may take that back. Whether a match was ranked is known
-// from who made it.
+// checkFinal: a result that was told as final stays, with its changes of ratings; no kill may take that back. Whether a
+// match was ranked is known from who made it.
 func (c *crasher) checkFinal(m *crashMatch, result *client.Result) {
 	if m.final != nil && !reflect.DeepEqual(m.final, result) {
-		c.fail("table %s, preset %s: the result was told as final, %+v, and is %+v", m.made.TableID, m.made.Preset, *m.final, *result)
+		c.failAt(m, "the result was told as final, %+v, and is %+v", *m.final, *result)
 	}
 	if m.kind.ranked != result.Ranked {
-		c.fail("table %s, preset %s: ranked: %v, want %v", m.made.TableID, m.made.Preset, result.Ranked, m.kind.ranked)
+		c.failAt(m, "ranked: %v, want %v", result.Ranked, m.kind.ranked)
 	}
 }
 
 // checkPlayers: what each player saw was sound in itself, and who stayed saw the end.
 func (c *crasher) checkPlayers(m *crashMatch, result *client.Result) {
-	if int(result.Incarnation) > len(c.kills) {
-		c.fail("table %s: incarnation %d after %d kills", m.made.TableID, result.Incarnation, len(c.kills))
+	if int(result.Incarnation) > len(c.lives) {
+		c.failAt(m, "incarnation %d after %d kills", result.Incarnation, len(c.lives))
 	}
 	for i, s := range m.seats {
 		if s.err != nil {
 			s.verifier.Lost()
 		}
 		if reason := client.ReasonOf(s.err); s.err != nil && !s.left && reason != "MATCH_OVER" && reason != "UNKNOWN_MATCH" {
-			c.fail("table %s, preset %s, player %d: %v", m.made.TableID, m.made.Preset, i, s.err)
+			c.failAt(m, "player %d: %v", i, s.err)
 		}
 		for _, violation := range s.verifier.Report().Violations {
-			c.fail("table %s, preset %s, player %d: %s", m.made.TableID, m.made.Preset, i, violation)
+			c.failAt(m, "player %d: %s", i, violation)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
-// ledger is what the players of a match were told, by whomever of them. A life is a run of the server: told in life n means between the
-// nth kill and the next one.
+// ledger is what the players of a match were told, by whomever of them. A life is a run of the server: told in life n
+// means between the nth kill and the next one.
 type ledger struct {
 	mu           sync.Mutex
 	madeIn       int       // life
@@ -109,8 +109,9 @@ func (s *crashSeat) Received(frame client.Frame) {
 // lateFrame is how long after a kill a frame may be read that was sent before it.
 const lateFrame = 5 * time.Second
 
-// lifeOf is the life in which a frame was sent: that in which its connection joined, unless the answer to the join was late too. Then it may be the
-// first frame of its life, if that is the one in which the match was made. It needs the lock, as all that follows.
+// lifeOf is the life in which a frame was sent: that in which its connection joined, unless the answer to the join was
+// late too. Then it may be the first frame of its life, if that is the one in which the match was made. It needs the
+// lock, as all that follows.
 func (m *crashMatch) lifeOf(incarnation uint32, joinedIn int, at time.Time, kills []time.Time) int {
 	for life, killed := range kills[:joinedIn] {
 		told, ok := m.incarnations[life]
@@ -149,7 +150,8 @@ func (m *crashMatch) welcomed(s *crashSeat, w *wire.Welcome, at time.Time, life 
 	return points
 }
 
-// lastBefore is the newest verdict of earlier lives: those of this one may be newer than a Welcome that was long on its way.
+// lastBefore is the newest verdict of earlier lives: those of this one may be newer than a Welcome that was long on its
+// way.
 func (m *crashMatch) lastBefore(life int) (toldKey, bool) {
 	for _, key := range slices.Backward(m.order) {
 		if key.life < life {
@@ -202,7 +204,8 @@ func (m *crashMatch) judged(v *wire.SetClaimed, at time.Time, life int) (toldKey
 }
 
 func (m *crashMatch) forfeited(f toldForfeit) {
-	if !slices.ContainsFunc(m.forfeits, func(told toldForfeit) bool { return told.life == f.life && told.seat == f.seat }) {
+	same := func(told toldForfeit) bool { return told.life == f.life && told.seat == f.seat }
+	if !slices.ContainsFunc(m.forfeits, same) {
 		m.forfeits = append(m.forfeits, f)
 	}
 }
@@ -211,7 +214,7 @@ func (m *crashMatch) end(e *wire.MatchEnded, at time.Time, life int) []crashPoin
 	for _, told := range m.ends {
 		if told.life == life {
 			if !proto.Equal(told.ended, e) {
-				m.crash.fail("table %s: two ends were told, {%v} and {%v}", m.made.TableID, told.ended, e)
+				m.crash.failAt(m, "two ends were told, {%v} and {%v}", told.ended, e)
 			}
 			return nil
 		}
@@ -224,14 +227,14 @@ func (m *crashMatch) end(e *wire.MatchEnded, at time.Time, life int) []crashPoin
 func (m *crashMatch) incarnation(n uint32, life int) {
 	if known, told := m.incarnations[life]; told {
 		if known != n {
-			m.crash.fail("table %s: incarnation %d and %d between two kills", m.made.TableID, known, n)
+			m.crash.failAt(m, "incarnation %d and %d between two kills", known, n)
 		}
 		return
 	}
 	m.incarnations[life] = n
 	for before, known := range m.incarnations {
 		if before < life && (n <= known || int(n-known) > life-before) {
-			m.crash.fail("table %s: incarnation %d after %d, with %d kills between", m.made.TableID, n, known, life-before)
+			m.crash.failAt(m, "incarnation %d after %d, with %d kills between", n, known, life-before)
 		}
 	}
 }

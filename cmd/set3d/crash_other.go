@@ -5,10 +5,14 @@ package main
 import (
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // ownGroup does nothing: there are no groups here.
 func ownGroup(*exec.Cmd) {}
 
-// killGroup kills a process.
-func killGroup(process *os.Process) { _ = process.Kill() }
+// groupLives reports nothing: there are no groups here.
+func groupLives(*os.Process) bool { return false }
+
+// signalGroup kills a process, whatever the signal: there are no others here.
+func signalGroup(process *os.Process, _ syscall.Signal) { _ = process.Kill() }

@@ -9,7 +9,9 @@ import (
 )
 
 // checkUser: the history has every result once, and the statistics and the rating follow from it.
-func (c *crasher) checkUser(ctx context.Context, user *client.User, stored map[string]*client.Result, deadline time.Time) error {
+func (c *crasher) checkUser(
+	ctx context.Context, user *client.User, stored map[string]*client.Result, deadline time.Time,
+) error {
 	sum := client.PlayerStats{}
 	seen := map[string]bool{}
 	var history []client.Result

@@ -16,11 +16,13 @@ import (
 const (
 	// seekLimit is how long the matchmaker may take; the next players of the kind wait as long.
 	seekLimit = 15 * time.Second
-	// quitAfter is after how many verdicts the first player forfeits, and after how many more each of the others that do.
+	// quitAfter is after how many verdicts the first player forfeits, and after how many more each of the others that
+	// do.
 	quitAfter = 2
 )
 
-// people are the users of ranked matches. Each plays one at a time, until its result is known: so the order of the ends is that of the ratings.
+// people are the users of ranked matches. Each plays one at a time, until its result is known: so the order of the ends
+// is that of the ratings.
 type people struct {
 	mu   sync.Mutex
 	all  []*client.User
@@ -60,7 +62,8 @@ func (p *people) everybody() []*client.User {
 	return append([]*client.User(nil), p.all...)
 }
 
-// seek lets Nakama's matchmaker bring the players of a ranked match together. It returns nil if the server went away meanwhile.
+// seek lets Nakama's matchmaker bring the players of a ranked match together. It returns nil if the server went away
+// meanwhile.
 func (c *crasher) seek(ctx context.Context, kind int, random *rand.Rand) *crashMatch {
 	c.seeking[kind].Lock() // the tickets of two matches of a kind would be mixed
 	defer c.seeking[kind].Unlock()
@@ -100,7 +103,8 @@ func (c *crasher) matchmake(ctx context.Context, m *crashMatch) (matchID string,
 		if sockets[i], err = c.client.OpenSocket(ctx, user, c.format); err != nil {
 			return "", err
 		}
-		if _, err = sockets[i].AddTicket(ctx, client.Ticket{Preset: m.kind.request.Preset, Min: n, Max: n}); err != nil {
+		ticket := client.Ticket{Preset: m.kind.request.Preset, Min: n, Max: n}
+		if _, err = sockets[i].AddTicket(ctx, ticket); err != nil {
 			return "", err
 		}
 	}
@@ -136,8 +140,8 @@ func (m *crashMatch) tableID() string {
 	return m.made.TableID
 }
 
-// awaitFinal asks for the result of a ranked match until it is there, keeps it, and lets the players look for another match. Those of
-// a match that has none are not used again.
+// awaitFinal asks for the result of a ranked match until it is there, keeps it, and lets the players look for another
+// match. Those of a match that has none are not used again.
 func (c *crasher) awaitFinal(ctx context.Context, m *crashMatch) {
 	for m.tableID() != "" {
 		if got, err := c.client.GetResult(ctx, m.asking(), m.tableID()); err == nil && got.Result != nil {

@@ -17,13 +17,15 @@ import (
 
 const ratingBoard = "set3d_rating"
 
-// checkRating: the rated results of a user, in the order of their ends, lead from a newcomer's rating to the one that is shown. It takes those of
-// the history, which has matches besides whose start nobody was told.
-func (c *crasher) checkRating(ctx context.Context, user *client.User, history []client.Result, stats client.PlayerStats, deadline time.Time) error {
+// checkRating: the rated results of a user, in the order of their ends, lead from a newcomer's rating to the one that
+// is shown. It takes those of the history, which has matches besides whose start nobody was told.
+func (c *crasher) checkRating(
+	ctx context.Context, user *client.User, history []client.Result, stats client.PlayerStats, deadline time.Time,
+) error {
 	shown, rated := c.ratingChain(user.ID, history)
 	if stats.RankedMatches != rated || stats.Rating != shown {
-		c.fail("user %s: the statistics say rating %d and %d ranked matches, the history makes %d and %d", user.ID, stats.Rating,
-			stats.RankedMatches, shown, rated)
+		c.fail("user %s: the statistics say rating %d and %d ranked matches, the history makes %d and %d",
+			user.ID, stats.Rating, stats.RankedMatches, shown, rated)
 	}
 	want := ""
 	if rated > 0 {
@@ -59,12 +61,12 @@ func (c *crasher) ratingChain(userID string, history []client.Result) (shown, ra
 		change := r.Players[seat].Rating
 		switch must := mustRate(&r); {
 		case must != (change != nil):
-			c.fail("user %s: result %s, ranked %v, counted %v, %s, incarnation %d, changes the rating: %v, want %v", userID, r.ResultID, r.Ranked,
-				r.Counted, r.Reason, r.Incarnation, change != nil, must)
+			c.fail("user %s: result %s, ranked %v, counted %v, %s, incarnation %d, changes the rating: %v, want %v",
+				userID, r.ResultID, r.Ranked, r.Counted, r.Reason, r.Incarnation, change != nil, must)
 		case change == nil:
 		case change.Before != shown || change.After-change.Before != change.Change:
-			c.fail("user %s: result %s changes the rating from %d to %d by %d, and it was %d; ranked matches before: %d", userID, r.ResultID,
-				change.Before, change.After, change.Change, shown, rated)
+			c.fail("user %s: result %s changes the rating from %d to %d by %d, and it was %d; ranked before: %d",
+				userID, r.ResultID, change.Before, change.After, change.Change, shown, rated)
 		}
 		if change != nil {
 			shown = change.After
@@ -74,8 +76,8 @@ func (c *crasher) ratingChain(userID string, history []client.Result) (shown, ra
 	return shown, rated
 }
 
-// mustRate reports whether a result changes ratings: that of a ranked match which was not abandoned, and not decided by who did not come back
-// after a restart.
+// mustRate reports whether a result changes ratings: that of a ranked match which was not abandoned, and not decided by
+// who did not come back after a restart.
 func mustRate(r *client.Result) bool {
 	byAbsence := r.Reason == "ABANDONED" || r.Reason == "LAST_PLAYER" && r.Incarnation > 0
 	return r.Ranked && r.Counted && len(r.Players) > 1 && !byAbsence

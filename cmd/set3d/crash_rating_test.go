@@ -15,20 +15,26 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
-// rankedResult is a result of a ranked match of u and another user, which ended at that time and changed u's rating from before to after.
+// rankedResult is a result of a ranked match of u and another user, which ended at that time and changed u's rating
+// from before to after.
 func rankedResult(ended int64, before, after int) client.Result {
+	change := &client.RatingChange{Before: before, After: after, Change: after - before}
 	return client.Result{
 		ResultID: fmt.Sprint("r", ended), Ranked: true, Counted: true, Reason: "NO_SETS_LEFT", EndedUnixMs: ended,
-		Players: []client.PlayerResult{{UserID: "v"}, {Seat: 1, UserID: "u", Rating: &client.RatingChange{Before: before, After: after, Change: after - before}}},
+		Players: []client.PlayerResult{{UserID: "v"}, {Seat: 1, UserID: "u", Rating: change}},
 	}
 }
 
 func TestCrashFollowsRatings(t *testing.T) {
 	chain := func() []client.Result { // the newest first, as a history has it
-		return []client.Result{rankedResult(30, 1_138, 1_200), {EndedUnixMs: 25, Counted: true, Reason: "NO_SETS_LEFT",
-			Players: []client.PlayerResult{{UserID: "u"}, {Seat: 1, UserID: "v"}}}, rankedResult(20, 927, 1_138), rankedResult(10, 1_000, 927)}
+		return []client.Result{
+			rankedResult(30, 1_138, 1_200),
+			{EndedUnixMs: 25, Counted: true, Reason: "TIME_UP", Players: []client.PlayerResult{{UserID: "u"}, {UserID: "v"}}},
+			rankedResult(20, 927, 1_138), rankedResult(10, 1_000, 927),
+		}
 	}
 	unrated := func(r *client.Result) { r.Players[1].Rating = nil }
+	byAbsence := func(r *client.Result) { r.Reason, r.Incarnation = "LAST_PLAYER", 1 }
 	for _, test := range []struct {
 		name   string
 		change func([]client.Result)
@@ -38,16 +44,22 @@ func TestCrashFollowsRatings(t *testing.T) {
 	}{
 		{"whole", func([]client.Result) {}, 1_200, 3, ""},
 		{"abandoned", func(h []client.Result) { h[0].Reason = "ABANDONED"; unrated(&h[0]) }, 1_138, 2, ""},
-		{"abandoned and rated", func(h []client.Result) { h[0].Reason = "ABANDONED" }, 1_200, 3, "ABANDONED, incarnation 0, changes the rating: true, want false"},
-		{"by absence", func(h []client.Result) { h[0].Reason, h[0].Incarnation = "LAST_PLAYER", 1; unrated(&h[0]) }, 1_138, 2, ""},
-		{"by absence and rated", func(h []client.Result) { h[0].Reason, h[0].Incarnation = "LAST_PLAYER", 1 }, 1_200, 3, "changes the rating: true, want false"},
+		{"abandoned and rated", func(h []client.Result) { h[0].Reason = "ABANDONED" }, 1_200, 3,
+			"ABANDONED, incarnation 0, changes the rating: true, want false"},
+		{"by absence", func(h []client.Result) { byAbsence(&h[0]); unrated(&h[0]) }, 1_138, 2, ""},
+		{"by absence and rated", func(h []client.Result) { byAbsence(&h[0]) }, 1_200, 3,
+			"changes the rating: true, want false"},
 		{"by forfeit", func(h []client.Result) { h[0].Reason = "LAST_PLAYER" }, 1_200, 3, ""},
 		{"resumed", func(h []client.Result) { h[0].Incarnation = 2 }, 1_200, 3, ""},
 		{"not rated", func(h []client.Result) { unrated(&h[0]) }, 1_138, 2, "changes the rating: false, want true"},
-		{"not ranked and rated", func(h []client.Result) { h[0].Ranked = false }, 1_200, 3, "ranked false, counted true, NO_SETS_LEFT, incarnation 0, changes the rating: true"},
-		{"a gap", func(h []client.Result) { h[2] = rankedResult(20, 930, 1_138) }, 1_200, 3, "result r20 changes the rating from 930 to 1138 by 208, and it was 927; ranked matches before: 1"},
-		{"no newcomer", func(h []client.Result) { h[3] = rankedResult(10, 1_001, 927) }, 1_200, 3, "it was 1000; ranked matches before: 0"},
-		{"a false difference", func(h []client.Result) { h[3].Players[1].Rating.Change++ }, 1_200, 3, "by -72, and it was 1000"},
+		{"not ranked and rated", func(h []client.Result) { h[0].Ranked = false }, 1_200, 3,
+			"ranked false, counted true, NO_SETS_LEFT, incarnation 0, changes the rating: true"},
+		{"a gap", func(h []client.Result) { h[2] = rankedResult(20, 930, 1_138) }, 1_200, 3,
+			"result r20 changes the rating from 930 to 1138 by 208, and it was 927; ranked before: 1"},
+		{"no newcomer", func(h []client.Result) { h[3] = rankedResult(10, 1_001, 927) }, 1_200, 3,
+			"it was 1000; ranked before: 0"},
+		{"a false difference", func(h []client.Result) { h[3].Players[1].Rating.Change++ }, 1_200, 3,
+			"by -72, and it was 1000"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, history := &crasher{}, chain()
@@ -69,7 +81,7 @@ func TestCrashComparesRatings(t *testing.T) {
 	board := ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v2/leaderboard/set3d_rating" && r.URL.Query().Get("owner_ids") == "u" {
-			_, _ = fmt.Fprint(w, board)
+			_, _ = fmt.Fprintf(w, `{"owner_records":[%s]}`, board)
 		} else {
 			http.NotFound(w, r)
 		}
@@ -77,6 +89,9 @@ func TestCrashComparesRatings(t *testing.T) {
 	t.Cleanup(server.Close)
 	connected, err := client.New(client.Config{URL: server.URL})
 	require.NoError(t, err)
+	statsOf := func(ranked, rating int) client.PlayerStats {
+		return client.PlayerStats{RankedMatches: ranked, Rating: rating}
+	}
 	played := []client.Result{rankedResult(10, 1_000, 1_138)}
 	for _, test := range []struct {
 		board   string
@@ -84,13 +99,13 @@ func TestCrashComparesRatings(t *testing.T) {
 		stats   client.PlayerStats
 		wrong   string
 	}{
-		{`{"owner_records":[{"owner_id":"u","score":"1138"}]}`, played, client.PlayerStats{RankedMatches: 1, Rating: 1_138}, ""},
-		{`{"owner_records":[]}`, nil, client.PlayerStats{Rating: 1_000}, ""},
-		{`{"owner_records":[{"owner_id":"u","score":"1138"}]}`, played, client.PlayerStats{RankedMatches: 1, Rating: 1_139}, "say rating 1139 and 1 ranked matches, the history makes 1138 and 1"},
-		{`{"owner_records":[{"owner_id":"u","score":"1138"}]}`, played, client.PlayerStats{RankedMatches: 2, Rating: 1_138}, "say rating 1138 and 2 ranked matches, the history makes 1138 and 1"},
-		{`{"owner_records":[{"owner_id":"u","score":"1137"}]}`, played, client.PlayerStats{RankedMatches: 1, Rating: 1_138}, `shows rating "1137", the history makes "1138"`},
-		{`{"owner_records":[{"owner_id":"v","score":"1138"}]}`, played, client.PlayerStats{RankedMatches: 1, Rating: 1_138}, `shows rating "", the history makes "1138"`},
-		{`{"owner_records":[{"owner_id":"u"}]}`, nil, client.PlayerStats{Rating: 1_000}, `shows rating "0", the history makes ""`},
+		{`{"owner_id":"u","score":"1138"}`, played, statsOf(1, 1_138), ""},
+		{``, nil, statsOf(0, 1_000), ""},
+		{`{"owner_id":"u","score":"1138"}`, played, statsOf(1, 1_139), "say rating 1139 and 1 ranked"},
+		{`{"owner_id":"u","score":"1138"}`, played, statsOf(2, 1_138), "and 2 ranked matches, the history makes 1138 and 1"},
+		{`{"owner_id":"u","score":"1137"}`, played, statsOf(1, 1_138), `shows rating "1137", the history makes "1138"`},
+		{`{"owner_id":"v","score":"1138"}`, played, statsOf(1, 1_138), `shows rating "", the history makes "1138"`},
+		{`{"owner_id":"u"}`, nil, statsOf(0, 1_000), `shows rating "0", the history makes ""`},
 	} {
 		c := &crasher{client: connected}
 		board = test.board
@@ -119,13 +134,13 @@ func TestCrashHoldsToWhatWasFinal(t *testing.T) {
 	c.checkFinal(m, &same)
 	require.Contains(t, c.wrong[1], "ranked: true, want false")
 	c.flags.durability = "fast"
-	m.began = c.kills[0]
+	m.began = c.lives[0].at
 	c.noResult(m)
 	require.Contains(t, c.wrong[2], "was told as final and is not there")
 
 	m.updated(&wire.Update{Stamp: &wire.Stamp{}, Events: []*wire.Event{
 		{Kind: &wire.Event_PlayerForfeited{PlayerForfeited: &wire.PlayerForfeited{Seat: 1}}},
-	}}, c.kills[0].Add(-time.Minute), 0)
+	}}, c.lives[0].at.Add(-time.Minute), 0)
 	require.Len(t, m.forfeits, 1)
 	c.wrong = nil
 	c.checkForfeits(m, &same)

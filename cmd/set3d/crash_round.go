@@ -29,7 +29,10 @@ const (
 )
 
 func (p crashPoint) String() string {
-	return [...]string{"a verdict", "an end", "a start", "a return", "a verdict of a ranked match", "an end of a ranked match", "some time"}[p]
+	return [...]string{
+		atVerdict: "a verdict", atEnd: "an end", atStart: "a start", atReturn: "a return",
+		atRankedVerdict: "a verdict of a ranked match", atRankedEnd: "an end of a ranked match", atAnyTime: "some time",
+	}[p]
 }
 
 // trigger fires when something has happened so many times.
@@ -53,7 +56,10 @@ func (c *crasher) happened(point crashPoint) {
 
 // plan chooses when the server is to be killed.
 func (c *crasher) plan() (*trigger, time.Duration) {
-	points := [...]crashPoint{atVerdict, atVerdict, atVerdict, atEnd, atEnd, atEnd, atStart, atReturn, atRankedVerdict, atRankedEnd, atRankedEnd, atAnyTime}
+	points := [...]crashPoint{
+		atVerdict, atVerdict, atVerdict, atEnd, atEnd, atEnd, atStart, atReturn, atRankedVerdict,
+		atRankedEnd, atRankedEnd, atAnyTime,
+	}
 	t := &trigger{point: points[c.random.IntN(len(points))], limit: triggerLimit, fire: make(chan struct{})}
 	delay := time.Duration(c.random.IntN(3_000)) * time.Microsecond
 	switch t.point {
@@ -78,9 +84,11 @@ func (c *crasher) plan() (*trigger, time.Duration) {
 	return t, delay
 }
 
-// round plays for a while, kills the server, lets some players stay away, and starts it again.
+// round plays for a while, ends something, lets some players stay away if it was the server, and starts it again.
 func (c *crasher) round(ctx context.Context, n int) error {
 	t, delay := c.plan()
+	way := c.ways[c.random.IntN(len(c.ways))]
+	outage := shortestOutage + time.Duration(c.random.Int64N(int64(longestOutage-shortestOutage)))
 	c.mu.Lock()
 	c.trigger = t
 	c.mu.Unlock()
@@ -96,14 +104,34 @@ func (c *crasher) round(ctx context.Context, n int) error {
 		return ctx.Err()
 	}
 	time.Sleep(delay)
-	if err := c.server.died(); err != nil {
+	if err := c.died(); err != nil {
 		return err
 	}
-	c.kill()
-	away := c.sendAway()
+	life := c.life()
+	if err := c.strike(ctx, way, outage); err != nil {
+		return err
+	}
+	away := 0
+	if c.life() > life {
+		away = c.sendAway()
+	}
 	begun, over := c.progressed()
-	c.say("round %d of %d: killed after %v; %d matches so far, %d of them over, %d players stay away", n, c.flags.rounds, t.point, begun, over, away)
-	return c.server.start(ctx)
+	c.say("round %d of %d: %v after %v; %d matches so far, %d of them over, %d players stay away",
+		n, c.flags.rounds, way, t.point, begun, over, away)
+	if c.life() > life {
+		return c.server.start(ctx)
+	}
+	return nil
+}
+
+// died says that the server or its database has ended by itself, or nil.
+func (c *crasher) died() error {
+	if c.database != nil {
+		if err := c.database.died(); err != nil {
+			return err
+		}
+	}
+	return c.server.died()
 }
 
 // awaitAll waits until all who want to have come back.
@@ -129,7 +157,7 @@ func (c *crasher) awaitAll(ctx context.Context) error {
 			return ctx.Err()
 		case <-time.After(backPoll):
 		}
-		if err := c.server.died(); err != nil {
+		if err := c.died(); err != nil {
 			return err
 		}
 	}
@@ -142,11 +170,11 @@ func (c *crasher) sendAway() int {
 		if m.isDone() {
 			continue
 		}
-		switch dice := c.random.IntN(100); {
+		switch dice := c.leaving.IntN(100); {
 		case dice < 6:
 			away += m.leave(-1)
 		case dice < 14:
-			away += m.leave(c.random.IntN(len(m.seats)))
+			away += m.leave(c.leaving.IntN(len(m.seats)))
 		}
 	}
 	return away

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -9,54 +8,60 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"set3d/client"
 )
 
-const (
-	// startLimit is how long a server may take until it answers.
-	startLimit = 90 * time.Second
-	startPoll  = 50 * time.Millisecond
-	logTail    = 4_000 // bytes of a server's output that are shown when it ends by itself
-)
+// startLimit is how long a server may take until it answers, and a database until it takes connections.
+const startLimit = 90 * time.Second
 
 // victim is the server that is killed.
 type victim struct {
-	command func() *exec.Cmd
-	client  *client.Client
-	folder  string // of the state; empty for a command
-	keep    bool
-
-	process *exec.Cmd
-	gone    chan struct{} // closed when the process has ended
-	output  *tail
+	process
+	client *client.Client
+	folder string // of the state; empty for a command
+	keep   bool
 }
 
 // newVictim prepares a server. It sets the flags' URL if the server is the development host.
 func newVictim(flags *crashFlags) (*victim, error) {
-	v := &victim{keep: flags.keep}
-	settings := []string{
-		"SET3D_DURABILITY=" + flags.durability,
-		fmt.Sprintf("SET3D_CHECKPOINT_MS=%d", flags.checkpoint.Milliseconds()),
-		fmt.Sprintf("SET3D_RESUME_WITHIN_MS=%d", flags.resumeWithin.Milliseconds()),
-		"SET3D_AFTER_END_MS=2000", "SET3D_RPC_PER_MINUTE=100000", "SET3D_MAX_TABLES_PER_USER=1000",
-	}
+	v := &victim{process: process{name: "the server"}, keep: flags.keep}
+	settings := flags.settings()
 	if flags.command != "" {
 		environment := append(os.Environ(), settings...)
 		environment = append(environment, "SET3D_SETTINGS="+strings.Join(settings, " "))
-		v.command = func() *exec.Cmd {
-			cmd := exec.Command("sh", "-c", flags.command)
-			cmd.Env = environment
-			return cmd
-		}
+		v.command = shell(flags.command, environment)
 	} else if err := v.host(flags, settings); err != nil {
 		return nil, err
 	}
 	var err error
 	v.client, _, err = flags.server.open()
 	return v, err
+}
+
+// settings are what the match server is set to. A safe one waits for its database as long as it can: a verdict that is
+// told after the wait is one that may be taken back.
+func (f *crashFlags) settings() []string {
+	settings := []string{
+		"SET3D_DURABILITY=" + f.durability,
+		fmt.Sprintf("SET3D_CHECKPOINT_MS=%d", f.checkpoint.Milliseconds()),
+		fmt.Sprintf("SET3D_RESUME_WITHIN_MS=%d", f.resumeWithin.Milliseconds()),
+		"SET3D_AFTER_END_MS=2000", "SET3D_RPC_PER_MINUTE=100000", "SET3D_MAX_TABLES_PER_USER=1000",
+	}
+	if f.durability == "safe" {
+		settings = append(settings, "SET3D_SAFE_WAIT_MS=60000")
+	}
+	return settings
+}
+
+// shell runs a command line.
+func shell(line string, environment []string) func() *exec.Cmd {
+	return func() *exec.Cmd {
+		cmd := exec.Command("sh", "-c", line)
+		cmd.Env = environment
+		return cmd
+	}
 }
 
 // host makes the development host the victim.
@@ -92,15 +97,9 @@ func freeAddr() (string, error) {
 
 // start starts the server and waits until it answers.
 func (v *victim) start(ctx context.Context) error {
-	v.process, v.gone, v.output = v.command(), make(chan struct{}), &tail{}
-	v.process.Stdout, v.process.Stderr = v.output, v.output
-	v.process.WaitDelay = time.Second // for what it has left behind with its output
-	ownGroup(v.process)
-	if err := v.process.Start(); err != nil {
-		return exit(exitNoRoute, "the server does not start: %w", err)
+	if err := v.launch(); err != nil {
+		return err
 	}
-	process, gone := v.process, v.gone
-	go func() { _ = process.Wait(); close(gone) }()
 	deadline := time.Now().Add(startLimit)
 	for {
 		if _, err := v.client.AuthenticateDevice(ctx, "set3d-crash-asks", ""); err == nil {
@@ -108,7 +107,7 @@ func (v *victim) start(ctx context.Context) error {
 		}
 		select {
 		case <-v.gone:
-			return exit(exitNoRoute, "%w before it answered\n%s", errGone, v.output)
+			return exit(exitNoRoute, "the server %w before it answered\n%s", errGone, v.output)
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(startPoll):
@@ -119,49 +118,9 @@ func (v *victim) start(ctx context.Context) error {
 	}
 }
 
-// kill ends the process, and all that it has started, at once.
-func (v *victim) kill() {
-	if v.process != nil && v.process.Process != nil {
-		killGroup(v.process.Process)
-		<-v.gone
-	}
-}
-
-// died says that the process has ended by itself, or nil.
-func (v *victim) died() error {
-	select {
-	case <-v.gone:
-		return exit(exitWrong, "%w\n%s", errGone, v.output)
-	default:
-		return nil
-	}
-}
-
 func (v *victim) close() {
 	v.kill()
 	if v.folder != "" && !v.keep {
 		_ = os.RemoveAll(v.folder)
 	}
-}
-
-// tail keeps the end of what is written.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	if len(t.text) > 2*logTail {
-		t.text = bytes.Clone(t.text[len(t.text)-logTail:])
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.text[max(0, len(t.text)-logTail):])
 }

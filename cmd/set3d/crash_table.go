@@ -17,19 +17,27 @@ type crashKind struct {
 	quits   int  // how many players forfeit, one after the other
 }
 
-// crashKinds are the matches that are played, in turn. Most take a few seconds. A ranked match cannot be shortened by its rules: one by "fast"
-// takes some seconds, the others end by forfeits.
+// crashKinds are the matches that are played, in turn. Most take a few seconds. A ranked match cannot be shortened by
+// its rules: one by "fast" takes some seconds, the others end by forfeits.
 var crashKinds = [...]crashKind{
-	{request: client.CreateMatch{Seats: 2, Preset: "classic", Rules: map[string]any{"idle_limit_ms": 60_000}}},
-	{request: client.CreateMatch{Seats: 2, Preset: "fast"}, ranked: true},
-	{request: client.CreateMatch{Seats: 2, Preset: "timed", Rules: map[string]any{"time_limit_ms": 4_000, "penalty_time_ms": 200}}},
-	{request: client.CreateMatch{Seats: 2, Preset: "timed"}, ranked: true, quits: 1},
-	{request: client.CreateMatch{Seats: 2, Preset: "classic", Bots: []string{"hard"}, Rules: map[string]any{"idle_limit_ms": 60_000}}},
-	{request: client.CreateMatch{Seats: 3, Preset: "fast"}, ranked: true, quits: 1},
-	{request: client.CreateMatch{Seats: 3, Preset: "tournament", Rules: map[string]any{"penalty_mode": "point", "idle_limit_ms": 60_000}}},
-	{request: client.CreateMatch{Seats: 1, Preset: "timed", Rules: map[string]any{"time_limit_ms": 2_000, "penalty_time_ms": 100}}},
-	{request: client.CreateMatch{Seats: 4, Preset: "classic"}, ranked: true, quits: 3},
-	{request: client.CreateMatch{Seats: 4, Preset: "fast", Bots: []string{"easy"}, Rules: map[string]any{"time_limit_ms": 6_000}}},
+	created(2, "classic", map[string]any{"idle_limit_ms": 60_000}),
+	ranked(2, "fast", 0),
+	created(2, "timed", map[string]any{"time_limit_ms": 4_000, "penalty_time_ms": 200}),
+	ranked(2, "timed", 1),
+	created(2, "classic", map[string]any{"idle_limit_ms": 60_000}, "hard"),
+	ranked(3, "fast", 1),
+	created(3, "tournament", map[string]any{"penalty_mode": "point", "idle_limit_ms": 60_000}),
+	created(1, "timed", map[string]any{"time_limit_ms": 2_000, "penalty_time_ms": 100}),
+	ranked(4, "classic", 3),
+	created(4, "fast", map[string]any{"time_limit_ms": 6_000}, "easy"),
+}
+
+func created(seats int, preset string, rules map[string]any, bots ...string) crashKind {
+	return crashKind{request: client.CreateMatch{Seats: seats, Preset: preset, Rules: rules, Bots: bots}}
+}
+
+func ranked(seats int, preset string, quits int) crashKind {
+	return crashKind{request: client.CreateMatch{Seats: seats, Preset: preset}, ranked: true, quits: quits}
 }
 
 // crashRules are those of all of them: short animations, and seats that are not held for long.
@@ -50,7 +58,7 @@ type crashMatch struct {
 
 	crash *crasher
 	kind  crashKind
-	made  client.CreatedMatch // the table's id of a ranked match is guarded by ledger.mu, and empty until a player was told
+	made  client.CreatedMatch // ledger.mu guards the table's id: of a ranked match it is empty until a player was told
 	users []*client.User
 	seats []*crashSeat
 
@@ -204,7 +212,8 @@ func (s *crashSeat) join(ctx context.Context) (*client.Link, error) {
 	}
 }
 
-// missing counts the players of a match that has begun who want to be there and were not welcomed since the server was last started.
+// missing counts the players of a match that has begun who want to be there and were not welcomed since the server was
+// last started.
 func (m *crashMatch) missing(life int) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -244,7 +253,7 @@ func (m *crashMatch) complainOfSeats(c *crasher) {
 	defer m.mu.Unlock()
 	for i, s := range m.seats {
 		if !s.ended && !s.left {
-			c.fail("table %s, preset %s: player %d does not come to the end; began %v, last welcomed after %d kills of %d", m.made.TableID, m.made.Preset, i,
+			c.failAt(m, "player %d does not come to the end; began %v, last welcomed after %d kills of %d", i,
 				!m.began.IsZero(), s.life, c.life())
 		}
 	}

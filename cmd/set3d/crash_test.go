@@ -33,7 +33,7 @@ func TestCrash(t *testing.T) {
 			t.Parallel()
 			p := execute(t, "crash", "--rounds", "3", "--matches", "6", "--resume-within", "4s", "--seed", "7", "--durability", durability)
 			require.Equal(t, exitOK, p.code, p.stdout+p.stderr)
-			require.Contains(t, p.stdout, "Seed 7: 3 kills, 6 matches at once, durability "+durability)
+			require.Contains(t, p.stdout, "Seed 7: 3 rounds, 6 matches at once, durability "+durability)
 			require.Contains(t, p.stdout, "Killed 3 times, and once more after the last matches.")
 			require.Contains(t, p.stdout, "All well.")
 		})
@@ -56,13 +56,23 @@ func TestCrashIsInterrupted(t *testing.T) {
 	interrupt()
 	require.Equal(t, exitStopped, <-ended)
 	require.Regexp(t, `\nKilled [1-9]\d* times?\. [1-9]\d* match(es)? so far, \d+ of them over\.\nInterrupted: .*--seed 7 `, stdout.String())
-	require.Equal(t, "Killed 1 time.", (&crasher{kills: make([]time.Time, 1)}).killCount())
-	require.Equal(t, "Killed 1 time, and once more after the last matches.", (&crasher{kills: make([]time.Time, 2), lastKill: true}).killCount())
+	for want, c := range map[string]*crasher{
+		"Killed 1 time.": {struck: [crashWays]int{killServer: 1}},
+		"Killed 1 time, and once more after the last matches.": {struck: [crashWays]int{killServer: 1}, lastKill: true},
+		"5 rounds: server 2, host 3.":                          {struck: [crashWays]int{killServer: 2, stopHost: 3}},
+		"2 rounds: database 1, outage 1; the server was killed once more after the last matches.": {
+			struck: [crashWays]int{killDatabase: 1, loseDatabase: 1}, lastKill: true,
+		},
+	} {
+		require.Equal(t, want, c.killCount())
+	}
 }
 
 func TestCrashUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"--rounds", "0"}, {"--matches", "0"}, {"--durability", "slow"}, {"--checkpoint", "1ms"}, {"--resume-within", "1ms"}, {"--pace", "1ms"}, {"more"},
+		{"--grace", "1ms"}, {"--database", "true"},
+		{"--ways", "fire"}, {"--ways", "server,database"}, {"--ways", "both"}, {"--ways", "outage"},
 	} {
 		require.Equal(t, exitUsage, execute(t, append([]string{"crash"}, args...)...).code, args)
 	}
@@ -72,14 +82,18 @@ func TestCrashUsage(t *testing.T) {
 	require.Contains(t, p.stderr, "no such database")
 }
 
-// crashedMatch is a match of one player with two verdicts that were told, one second and ten milliseconds before the kill, and its record.
+// crashedMatch is a match of one player with two verdicts that were told, one second and ten milliseconds before the
+// kill, and its record.
 func crashedMatch(t *testing.T) (*crasher, *crashMatch, *domain.Session) {
 	s := domain.NewSession()
 	var out domain.Output
 	rules := domain.DefaultRules()
 	require.NoError(t, s.StartMatch(domain.Setup{Rules: rules, Players: 1, Deck: domain.KeySource([32]byte{9})}, &out))
 	killed := time.Now()
-	c := &crasher{flags: crashFlags{durability: "safe", checkpoint: 100 * time.Millisecond}, kills: []time.Time{killed}}
+	c := &crasher{
+		flags: crashFlags{durability: "safe", checkpoint: 100 * time.Millisecond},
+		lives: []lifeEnd{{at: killed, stored: killed}},
+	}
 	m := &crashMatch{crash: c, ledger: newLedger()}
 	commitment, _ := s.Setup().Deck.Commitment()
 	m.begin(commitment[:], killed.Add(-10*time.Second), 0)
@@ -150,7 +164,7 @@ func TestCrashFindsWhatIsLost(t *testing.T) {
 			c.flags.durability = "fast"
 			story.sum.Setup.Rules.PenaltyMode = one.mode
 			key := m.order[1]
-			m.verdicts[key] = toldVerdict{at: c.kills[0].Add(-one.before), cards: m.verdicts[key].cards}
+			m.verdicts[key] = toldVerdict{at: c.lives[0].at.Add(-one.before), cards: m.verdicts[key].cards}
 			drop(story, 1)
 			c.checkVerdicts(m, story)
 			require.Equal(t, one.fine, len(c.wrong) == 0, "%v: %v", one, c.wrong)
@@ -178,11 +192,11 @@ func TestCrashFindsWhatIsLost(t *testing.T) {
 		c, m, _ := whole(t)
 		c.noResult(m)
 		require.Len(t, c.wrong, 1)
-		require.Contains(t, c.wrong[0], "it began and has no result")
+		require.Contains(t, c.wrong[0], "its start was told 10s before a kill and it has no result; verdicts told: 2")
 	})
 	t.Run("an end", func(t *testing.T) {
 		c, m, _ := whole(t)
-		m.end(&wire.MatchEnded{Reason: wire.EndReason_END_REASON_TIME_UP, Table: []*wire.FinalScore{{Score: 2}}, Winners: []uint32{0}}, c.kills[0], 0)
+		m.end(&wire.MatchEnded{Reason: wire.EndReason_END_REASON_TIME_UP, Table: []*wire.FinalScore{{Score: 2}}, Winners: []uint32{0}}, c.lives[0].at, 0)
 		right := client.Result{Reason: "TIME_UP", Winners: []int{0}, Players: []client.PlayerResult{{Score: 2}}}
 		c.checkEnds(m, &right)
 		require.Empty(t, c.wrong)

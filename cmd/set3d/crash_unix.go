@@ -8,12 +8,15 @@ import (
 	"syscall"
 )
 
-// ownGroup puts what a command starts into a group of its own, so that all of it can be killed. Where the system can do that, it dies with
-// this process.
+// ownGroup puts what a command starts into a group of its own, so that all of it can be killed. Where the system can do
+// that, it dies with this process.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieTogether(cmd.SysProcAttr)
 }
 
-// killGroup kills a process with its group.
-func killGroup(process *os.Process) { _ = syscall.Kill(-process.Pid, syscall.SIGKILL) }
+// groupLives reports whether a process or another one of its group is there.
+func groupLives(process *os.Process) bool { return syscall.Kill(-process.Pid, 0) == nil }
+
+// signalGroup sends a signal to a process with its group.
+func signalGroup(process *os.Process, signal syscall.Signal) { _ = syscall.Kill(-process.Pid, signal) }

@@ -13,16 +13,6 @@ func (c *crasher) listWrong() {
 	}
 }
 
-// killCount tells the rounds' kills from the one that is made when the last matches are over, to see that what was abandoned is too.
-func (c *crasher) killCount() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.lastKill {
-		return fmt.Sprintf("Killed %s, and once more after the last matches.", count(len(c.kills)-1, "time"))
-	}
-	return fmt.Sprintf("Killed %s.", count(len(c.kills), "time"))
-}
-
 // interrupted says what was seen until then.
 func (c *crasher) interrupted() {
 	c.listWrong()
@@ -39,7 +29,12 @@ func (c *crasher) verdict() error {
 	c.pen.printf("%s %s, %d of them of matches that were resumed, %d of matches that nobody came back to, %d whose start nobody was told.\n",
 		c.killCount(), count(s.results, "result"), s.resumed, s.abandoned, s.untold)
 	c.pen.printf("%s verified, with %s that players were told.\n", count(s.records, "record"), count(s.verdicts, "verdict"))
-	c.pen.printf("%s of ranked matches, %d of them rated, at most %d of one player.\n", count(s.ranked, "result"), s.rated, s.chain)
+	c.pen.printf("%s of ranked matches, %d of them rated, at most %d of one player.\n",
+		count(s.ranked, "result"), s.rated, s.chain)
+	if n := c.struck[stopHost]; n > 0 {
+		c.pen.printf("Stopped with its host: %s. The database was gone before the server: %d. Killed after --grace: %d.\n",
+			count(n, "time"), c.orphaned, c.overdue)
+	}
 	if c.flags.durability == "fast" {
 		c.pen.printf("Taken back: %s, %s, %s; told at most %v before a kill.\n", count(s.takenBack, "verdict"), count(s.lostEnds, "end"),
 			count(s.lostMatches, "start"), s.oldest.Round(time.Millisecond))
