@@ -65,12 +65,13 @@ among:
   host      SIGTERM to both at the same moment, and SIGKILL to what is left after --grace, as at a restart of the
             host. To PostgreSQL this is a smart shutdown, which waits for its clients
   outage    a fast shutdown of PostgreSQL (SIGINT), which is started again some seconds later while the server lives
+  isolated  the same, and SIGKILL of the server before PostgreSQL is started again
 
 With --durability safe nothing that was told may be missing, in any way. The server is set to
 SET3D_SAFE_WAIT_MS=60000, its maximum: a database that is away for longer than this lets it tell what it could not
 store. With --durability fast nothing may be missing after database and outage, nor after a host that stopped in time,
-unless PostgreSQL ended before the server. If the server is killed less than 20 s after its database was away, what
-was told since then may be missing: what --checkpoint bounds is how long a write waits before it is tried.
+unless PostgreSQL ended before the server. If the server is killed while its database is away, or less than
+20 s after that, what was told since then may be missing: what --checkpoint bounds is how long a write waits before it is tried.
 ` + exitCodesHelp,
 		Example: `  set3d crash
   set3d crash --rounds 1000 --durability fast

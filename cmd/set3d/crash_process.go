@@ -13,7 +13,7 @@ import (
 
 const (
 	startPoll = 50 * time.Millisecond
-	groupPoll = time.Millisecond
+	groupPoll = 5 * time.Millisecond
 	logTail   = 4_000 // bytes of a program's output that are shown when it ends by itself
 	// outputWait is how long is waited for the rest of the output of a process that has ended: what it has left behind
 	// may keep it open.

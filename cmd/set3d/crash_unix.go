@@ -15,8 +15,5 @@ func ownGroup(cmd *exec.Cmd) {
 	dieTogether(cmd.SysProcAttr)
 }
 
-// groupLives reports whether a process or another one of its group is there.
-func groupLives(process *os.Process) bool { return syscall.Kill(-process.Pid, 0) == nil }
-
 // signalGroup sends a signal to a process with its group.
 func signalGroup(process *os.Process, signal syscall.Signal) { _ = syscall.Kill(-process.Pid, signal) }

@@ -19,16 +19,17 @@ const (
 	killBoth
 	stopHost     // both are asked to end at the same moment
 	loseDatabase // it is away for some seconds; the server lives on
+	loseBoth     // the server is killed while the database is away
 	crashWays
 )
 
 func (w crashWay) String() string {
-	return [...]string{"server", "database", "both", "host", "outage"}[w]
+	return [...]string{"server", "database", "both", "host", "outage", "isolated"}[w]
 }
 
 // needsDatabase reports whether a way needs a database of its own.
 func (w crashWay) needsDatabase() bool {
-	return w == killDatabase || w == killBoth || w == loseDatabase
+	return w != killServer && w != stopHost
 }
 
 const (
@@ -63,7 +64,7 @@ func readWays(text string, hasDatabase bool) ([]crashWay, error) {
 		}
 		switch {
 		case w == crashWays:
-			return nil, exit(exitUsage, "--ways: %q: want server, database, both, host, outage", name)
+			return nil, exit(exitUsage, "--ways: %q: want server, database, both, host, outage, isolated", name)
 		case w.needsDatabase() && !hasDatabase:
 			return nil, exit(exitUsage, "--ways: %s needs --database", name)
 		}
@@ -91,14 +92,14 @@ func (c *crasher) strike(ctx context.Context, way crashWay, outage time.Duration
 	c.struck[way]++
 	c.mu.Unlock()
 	switch way {
-	case killDatabase, loseDatabase:
+	case killDatabase, loseDatabase, loseBoth:
 		return c.takeAway(ctx, way, outage)
 	case killBoth:
 		var both sync.WaitGroup
 		both.Go(c.database.kill)
 		both.Go(c.server.kill)
 		both.Wait()
-		c.lifeOver(lifeEnd{way: way, at: time.Now()})
+		c.lifeOver(lifeEnd{way: way, at: c.server.goneAt})
 		return c.database.start(ctx)
 	case stopHost:
 		return c.stopHost(ctx)
@@ -111,10 +112,10 @@ func (c *crasher) strike(ctx context.Context, way crashWay, outage time.Duration
 // kill kills the server, and notes when.
 func (c *crasher) kill() {
 	c.server.kill()
-	c.lifeOver(lifeEnd{at: time.Now()})
+	c.lifeOver(lifeEnd{at: c.server.goneAt})
 }
 
-// takeAway lets the database be away while the server lives.
+// takeAway lets the database be away while the server lives, or until it is killed.
 func (c *crasher) takeAway(ctx context.Context, way crashWay, outage time.Duration) error {
 	from := time.Now()
 	if way == killDatabase {
@@ -128,6 +129,11 @@ func (c *crasher) takeAway(ctx context.Context, way crashWay, outage time.Durati
 			return ctx.Err()
 		case <-time.After(outage):
 		}
+	}
+	if way == loseBoth {
+		c.server.kill()
+		c.lifeOver(lifeEnd{way: way, at: c.server.goneAt, stored: from})
+		return c.database.start(ctx)
 	}
 	err := c.database.start(ctx)
 	c.mu.Lock()
@@ -199,7 +205,10 @@ func (c *crasher) before(life int, at time.Time) string {
 		return "after the last kill"
 	}
 	end := c.lives[life]
-	what := [...]string{killServer: "a kill", killBoth: "a kill of both", stopHost: "the end of a host's shutdown"}[end.way]
+	what := [...]string{
+		killServer: "a kill", killBoth: "a kill of both", stopHost: "the end of a host's shutdown",
+		loseBoth: "a kill while the database was away",
+	}[end.way]
 	return fmt.Sprintf("%v before %s", end.at.Sub(at).Round(time.Microsecond), what)
 }
 

@@ -36,11 +36,11 @@ func TestCrashInAllWays(t *testing.T) {
 			state := filepath.Join(t.TempDir(), "state.json")
 			serve := fmt.Sprintf(`for s in $SET3D_SETTINGS; do set -- "$@" --env $s; done
 				exec %s serve --addr %s --state %s "$@"`, quoted(program), addr, quoted(state))
-			p := execute(t, "crash", "--rounds", "5", "--matches", "4", "--resume-within", "4s", "--seed", "307",
+			p := execute(t, "crash", "--rounds", "6", "--matches", "4", "--resume-within", "4s", "--seed", "830",
 				"--durability", durability, "--server", serve, "--url", "http://"+addr,
 				"--database", fakeDatabase("trap 'sleep 1; exit' TERM"))
 			require.Equal(t, exitOK, p.code, p.stdout+p.stderr)
-			require.Contains(t, p.stdout, "5 rounds: server 1, database 1, both 1, host 1, outage 1; the server was killed once more")
+			require.Contains(t, p.stdout, "6 rounds: server 1, database 1, both 1, host 1, outage 1, isolated 1; the")
 			require.Contains(t, p.stdout, "All well.")
 		})
 	}
@@ -53,9 +53,9 @@ func TestCrashReadsWays(t *testing.T) {
 		want []crashWay
 	}{
 		{"", false, []crashWay{killServer}},
-		{"", true, []crashWay{killServer, killDatabase, killBoth, stopHost, loseDatabase}},
+		{"", true, []crashWay{killServer, killDatabase, killBoth, stopHost, loseDatabase, loseBoth}},
 		{"server,host", false, []crashWay{killServer, stopHost}},
-		{"outage,outage,both,database", true, []crashWay{loseDatabase, loseDatabase, killBoth, killDatabase}},
+		{"outage,outage,both,isolated", true, []crashWay{loseDatabase, loseDatabase, killBoth, loseBoth}},
 	} {
 		got, err := readWays(test.text, test.db)
 		require.NoError(t, err)
@@ -84,6 +84,7 @@ func TestCrashKnowsWhatMayBeLost(t *testing.T) {
 		{"and told before that", nil, lifeEnd{way: stopHost, at: now, stored: ago(long)}, long + bound + 1, false},
 		{"just after an outage", []span{{ago(9 * time.Second), ago(3 * time.Second)}}, lifeEnd{at: now}, 9*time.Second + bound, true},
 		{"told before the outage", []span{{ago(9 * time.Second), ago(3 * time.Second)}}, lifeEnd{at: now}, 9*time.Second + bound + 1, false},
+		{"during an outage", nil, lifeEnd{way: loseBoth, at: now, stored: ago(5 * time.Second)}, 5*time.Second + bound, true},
 		{"after two", []span{{ago(30 * time.Second), ago(25 * time.Second)}, {ago(9 * time.Second), ago(3 * time.Second)}},
 			lifeEnd{at: now}, 30 * time.Second, true},
 		{"long after an outage", []span{{ago(40 * time.Second), ago(catchUp)}}, lifeEnd{at: now}, bound + 1, false},
@@ -95,11 +96,12 @@ func TestCrashKnowsWhatMayBeLost(t *testing.T) {
 		c.flags.durability = "safe"
 		require.False(t, c.mayLose(0, ago(test.told)), test.name)
 	}
-	c := &crasher{lives: []lifeEnd{{at: now}, {at: now, way: killBoth}, {at: now, way: stopHost}}}
+	c := &crasher{lives: []lifeEnd{{at: now}, {at: now, way: killBoth}, {at: now, way: stopHost}, {at: now, way: loseBoth}}}
 	require.Equal(t, "1s before a kill", c.before(0, ago(time.Second)))
 	require.Equal(t, "1s before a kill of both", c.before(1, ago(time.Second)))
 	require.Equal(t, "1s before the end of a host's shutdown", c.before(2, ago(time.Second)))
-	require.Equal(t, "after the last kill", c.before(3, now))
+	require.Equal(t, "1s before a kill while the database was away", c.before(3, ago(time.Second)))
+	require.Equal(t, "after the last kill", c.before(4, now))
 }
 
 // At a host's shutdown both are asked to end; who does not is killed, and it is noticed if the database is the first to
@@ -154,6 +156,35 @@ func TestCrashTakesTheDatabaseAway(t *testing.T) {
 		require.NoError(t, c.database.died())
 		require.ErrorIs(t, syscall.Kill(first, 0), syscall.ESRCH)
 	}
+}
+
+// A server that is killed while its database is away may not have stored what it has told since.
+func TestCrashKillsWithoutDatabase(t *testing.T) {
+	c := &crasher{progress: io.Discard, database: newDatabase(fakeDatabase("trap 'exit' INT")), server: &victim{}}
+	require.NoError(t, c.database.start(t.Context()))
+	t.Cleanup(c.database.close)
+	c.server.command = shell("sleep 600", nil)
+	require.NoError(t, c.server.launch())
+	t.Cleanup(c.server.kill)
+	require.NoError(t, c.strike(t.Context(), loseBoth, 300*time.Millisecond))
+	require.Len(t, c.lives, 1)
+	require.GreaterOrEqual(t, c.lives[0].at.Sub(c.lives[0].stored), 300*time.Millisecond)
+	require.Error(t, c.server.died())
+	require.NoError(t, c.database.died())
+}
+
+// A life ends when the server is gone, however long its database keeps something open.
+func TestCrashKillsBoth(t *testing.T) {
+	c := &crasher{progress: io.Discard, server: &victim{}, database: newDatabase("setsid sleep 3 & " + fakeDatabase(":"))}
+	require.NoError(t, c.database.start(t.Context()))
+	t.Cleanup(func() { c.database.kill() })
+	c.server.command = shell("sleep 600", nil)
+	require.NoError(t, c.server.launch())
+	from := time.Now()
+	require.NoError(t, c.strike(t.Context(), killBoth, 0))
+	require.GreaterOrEqual(t, time.Since(from), outputWait)
+	require.Less(t, c.lives[0].at.Sub(from), outputWait/2)
+	require.Equal(t, c.lives[0].at, c.lives[0].stored)
 }
 
 // A database that does not start at once is tried again; one that never does is an error with what it said.
