@@ -70,8 +70,8 @@ among:
 With --durability safe nothing that was told may be missing, in any way. The server is set to
 SET3D_SAFE_WAIT_MS=60000, its maximum: a database that is away for longer than this lets it tell what it could not
 store. With --durability fast nothing may be missing after database and outage, nor after a host that stopped in time,
-unless PostgreSQL ended before the server. If the server is killed while its database is away, or less than
-20 s after that, what was told since then may be missing: what --checkpoint bounds is how long a write waits before it is tried.
+unless PostgreSQL ended before the server. If the server is killed while its database is away, or less than 20 s after
+that, what was told since then may be missing: what --checkpoint bounds is how long a write waits before it is tried.
 ` + exitCodesHelp,
 		Example: `  set3d crash
   set3d crash --rounds 1000 --durability fast

@@ -84,7 +84,7 @@ func TestCrashKnowsWhatMayBeLost(t *testing.T) {
 		{"and told before that", nil, lifeEnd{way: stopHost, at: now, stored: ago(long)}, long + bound + 1, false},
 		{"just after an outage", []span{{ago(9 * time.Second), ago(3 * time.Second)}}, lifeEnd{at: now}, 9*time.Second + bound, true},
 		{"told before the outage", []span{{ago(9 * time.Second), ago(3 * time.Second)}}, lifeEnd{at: now}, 9*time.Second + bound + 1, false},
-		{"during an outage", nil, lifeEnd{way: loseBoth, at: now, stored: ago(5 * time.Second)}, 5*time.Second + bound, true},
+		{"during an outage", nil, lifeEnd{way: loseBoth, at: now, stored: ago(long)}, long + bound, true},
 		{"after two", []span{{ago(30 * time.Second), ago(25 * time.Second)}, {ago(9 * time.Second), ago(3 * time.Second)}},
 			lifeEnd{at: now}, 30 * time.Second, true},
 		{"long after an outage", []span{{ago(40 * time.Second), ago(catchUp)}}, lifeEnd{at: now}, bound + 1, false},
@@ -96,7 +96,9 @@ func TestCrashKnowsWhatMayBeLost(t *testing.T) {
 		c.flags.durability = "safe"
 		require.False(t, c.mayLose(0, ago(test.told)), test.name)
 	}
-	c := &crasher{lives: []lifeEnd{{at: now}, {at: now, way: killBoth}, {at: now, way: stopHost}, {at: now, way: loseBoth}}}
+	c := &crasher{
+		lives: []lifeEnd{{at: now}, {at: now, way: killBoth}, {at: now, way: stopHost}, {at: now, way: loseBoth}},
+	}
 	require.Equal(t, "1s before a kill", c.before(0, ago(time.Second)))
 	require.Equal(t, "1s before a kill of both", c.before(1, ago(time.Second)))
 	require.Equal(t, "1s before the end of a host's shutdown", c.before(2, ago(time.Second)))
@@ -175,7 +177,9 @@ func TestCrashKillsWithoutDatabase(t *testing.T) {
 
 // A life ends when the server is gone, however long its database keeps something open.
 func TestCrashKillsBoth(t *testing.T) {
-	c := &crasher{progress: io.Discard, server: &victim{}, database: newDatabase("setsid sleep 3 & " + fakeDatabase(":"))}
+	c := &crasher{
+		progress: io.Discard, server: &victim{}, database: newDatabase("setsid sleep 3 & " + fakeDatabase(":")),
+	}
 	require.NoError(t, c.database.start(t.Context()))
 	t.Cleanup(func() { c.database.kill() })
 	c.server.command = shell("sleep 600", nil)
