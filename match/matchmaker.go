@@ -25,6 +25,9 @@ func (m *module) matched(
 		}
 	}()
 	m.matchedTickets(entries)
+	if m.operator.isDraining() { // the tickets are from before
+		return matchID, nil
+	}
 	setup := m.matchedSetup(entries)
 	for range 2 { // a second time, should it have been bad luck
 		o := m.newOpening(setup)

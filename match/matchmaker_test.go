@@ -152,3 +152,13 @@ func TestMatchmakerAlwaysNamesAMatch(t *testing.T) {
 		t.Fatalf("%d openings are left", left)
 	}
 }
+
+// Tickets that meet while the server shuts down get no match, and no line in the log for each.
+func TestMatchmakerDuringAShutdown(t *testing.T) {
+	n := newFake(t)
+	n.module.operator.leaving.Store(true)
+	id, err := n.matched(nil)
+	if err != nil || id != nowhere || n.logger.has("ERROR") {
+		t.Fatalf("%s, %v", id, err)
+	}
+}

@@ -402,3 +402,25 @@ func TestShutdownWithoutADatabase(t *testing.T) {
 		}
 	}
 }
+
+// An end that could not be stored is not told: at a shutdown the table is suspended and not closed, so that its players come back to what is stored.
+func TestShutdownDoesNotCloseWhatHasNotEnded(t *testing.T) {
+	g := startSafe(newFake(t, "SET3D_DURABILITY=safe"), endDeck, "ann", "bob")
+	ann := g.players[0]
+	ann.claim(g.m, 1, "0110 1101 2122")
+	g.waitTold()
+	ann.news()
+	open := g.n.storage.block("multi", "write")
+	defer open()
+	ann.claim(g.m, 2, "1110 0112 2111")
+	g.m.terminate(30)
+	g.pass(28 * time.Second)
+	news := ann.news()
+	notices := only[*wire.Notice](t, news)
+	if last := notices[len(notices)-1]; last.Kind != wire.NoticeKind_NOTICE_KIND_SUSPENDED || len(only[*wire.Update](t, news)) != 0 {
+		t.Fatalf("ann was told:\n%s", story(t, news))
+	}
+	if n := g.n.another().session("ann"); len(n.mine(t)) != 1 {
+		t.Fatal("the match is not there to be resumed")
+	}
+}

@@ -8,12 +8,17 @@ import (
 )
 
 // close ends the table's life: what still waits is answered, everybody is told, and the next MatchLoop stops the match.
-// MatchSignal and MatchJoinAttempt never stop it themselves: the callers of signals that are queued behind would hang.
+// MatchSignal and MatchJoinAttempt never stop it themselves: the callers of signals that are queued behind would hang. A match whose end could not be
+// stored, and so was not told, goes on from what is stored: it is suspended.
 func (t *table) close() {
 	if t.closing {
 		return
 	}
 	t.flush()
+	if t.ended && t.outbox.isHolding() {
+		t.closeWith(wire.NoticeKind_NOTICE_KIND_SUSPENDED)
+		return
+	}
 	t.closeWith(wire.NoticeKind_NOTICE_KIND_CLOSED)
 }
 
