@@ -1,0 +1,156 @@
+package match
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"set3d/domain"
+	wire "set3d/proto/set3d/v1"
+)
+
+// ledgerOfTold is what the players of a table were told, by claim id.
+type ledgerOfTold map[uint64]bool
+
+func (l ledgerOfTold) read(t *testing.T, frames []frame) {
+	for _, update := range only[*wire.Update](t, frames) {
+		for _, e := range update.Events {
+			if verdict := e.GetSetClaimed(); verdict != nil {
+				l[verdict.ClaimId] = verdict.Valid
+			}
+		}
+	}
+	for _, welcome := range only[*wire.Welcome](t, frames) {
+		if verdict := welcome.GetLastVerdict(); verdict != nil {
+			l[verdict.ClaimId] = verdict.Valid
+		}
+	}
+}
+
+// storedVerdicts are the verdicts in what is stored of a table now, by claim id.
+func (n *fakeNakama) storedVerdicts(tableID string) map[uint64]bool {
+	n.t.Helper()
+	n.storage.mu.Lock()
+	objects := n.storage.objects
+	n.storage.mu.Unlock()
+	var record []byte
+	for key, o := range objects {
+		var stored struct {
+			ResultID string `json:"result_id"`
+			Record   []byte `json:"record"`
+			Table    struct {
+				ID     string `json:"table_id"`
+				Record []byte `json:"record"`
+			} `json:"table"`
+		}
+		if key.collection != "set3d_tables" && key.collection != "set3d_records" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(o.Value), &stored); err != nil {
+			n.t.Fatal(err)
+		}
+		if stored.ResultID == tableID {
+			record = stored.Record
+			break
+		}
+		if stored.Table.ID == tableID && len(stored.Table.Record) > 0 {
+			record = stored.Table.Record
+		}
+	}
+	verdicts := map[uint64]bool{}
+	if record == nil {
+		return verdicts
+	}
+	out := &domain.Output{}
+	if _, err := domain.Replay(record, out); err != nil {
+		n.t.Fatal(err)
+	}
+	for _, e := range out.Events {
+		if verdict, ok := e.Event.(domain.SetClaimed); ok {
+			verdicts[verdict.ClaimID] = verdict.Valid()
+		}
+	}
+	return verdicts
+}
+
+// Under SET3D_DURABILITY=safe nothing that was told is missing in what is stored, at whatever moment the server is killed: while claims wait, sessions take
+// seats over, leave and come back, the database hangs or refuses, its wait ends, and the server shuts down. Told unstored, because the database did not answer
+// in time, is only what the metric counts.
+func TestNothingToldIsMissing(t *testing.T) {
+	verdicts := 0
+	for seed := range uint64(150) {
+		random := rand.New(rand.NewPCG(seed, 11))
+		settings := []string{"SET3D_DURABILITY=safe", "SET3D_SAFE_WAIT_MS=60000"}
+		if seed%5 == 0 {
+			settings[1] = "SET3D_SAFE_WAIT_MS=3000"
+		}
+		g := startSafe(newFake(t, settings...), `{"preset":"fast","rules":{"invalid_anim_ms":100}}`, "ann", "bob")
+		id, told := g.m.table().setup.TableID, ledgerOfTold{}
+		sessions := append([]*fakeUser(nil), g.players...)
+		open := func() {}
+		for step := range 60 {
+			switch action := random.IntN(20); {
+			case action < 10:
+				g.claimSomething(random, uint64(step+1))
+			case action == 10:
+				open()
+				open = g.n.storage.block("write", "multi")
+			case action == 11:
+				open()
+				open = func() { g.n.storage.setFault(nil) }
+				g.n.storage.setFault(func(string) error { return errNoDatabase })
+			case action < 14:
+				open()
+				open = func() {}
+			case action == 14:
+				seat := random.IntN(2)
+				newer := g.n.session([]string{"ann", "bob"}[seat])
+				sessions = append(sessions, newer)
+				if newer.join(g.m) == "" {
+					g.players[seat] = newer
+				}
+			case action == 15:
+				g.m.leave(g.players[random.IntN(2)])
+			case action == 16 && step > 40:
+				g.m.terminate(30)
+			default:
+				g.pass(time.Duration(random.IntN(2_000)) * time.Millisecond)
+			}
+			for _, u := range sessions {
+				told.read(t, u.news())
+			}
+			unsafe := g.n.counter("set3d_verdicts_unsafe_total") > 0
+			for claimID, valid := range told {
+				if stored, there := g.n.storedVerdicts(id)[claimID]; (!there || stored != valid) && !unsafe {
+					t.Fatalf("seed %d, step %d: claim %d was told as %t and is not stored", seed, step, claimID, valid)
+				}
+			}
+			if g.m.isStopped() || !g.m.isStopped() && g.m.table().closing {
+				break
+			}
+		}
+		open()
+		verdicts += len(told)
+	}
+	if verdicts < 500 {
+		t.Errorf("only %d verdicts were told: the test sees too little", verdicts)
+	}
+}
+
+// claimSomething lets a player claim a Set of the board, or three cards that are none.
+func (g *game) claimSomething(random *rand.Rand, id uint64) {
+	g.m.callback.Lock()
+	board := g.m.table().session.Snapshot().Board
+	g.m.callback.Unlock()
+	cards := board.AppendCards(nil)
+	sets := domain.FindAllSets(cards)
+	claim := &wire.ClaimSet{ClaimId: id}
+	if len(sets) > 0 && random.IntN(4) > 0 {
+		set := sets[random.IntN(len(sets))]
+		claim.Cards = []byte{byte(set[0].ID()), byte(set[1].ID()), byte(set[2].ID())}
+	} else {
+		claim.Cards = []byte{byte(cards[0].ID()), byte(cards[1].ID()), byte(cards[2].ID())}
+	}
+	g.players[random.IntN(2)].send(g.m, wire.OpCode_OP_CODE_CLAIM_SET, claim)
+}
