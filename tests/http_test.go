@@ -62,21 +62,26 @@ func listing(t *testing.T, on *server, user *client.User, query string) string {
 
 func wantListed(t *testing.T, on *server, user *client.User, matchID, query string) {
 	t.Helper()
-	if !eventually(func() bool { return strings.Contains(listing(t, on, user, query), matchID) }) {
+	if !eventuallyListed(func() bool { return strings.Contains(listing(t, on, user, query), matchID) }) {
 		t.Fatalf("match %s is not listed", matchID)
 	}
 }
 
 func wantUnlisted(t *testing.T, on *server, user *client.User, matchID, query string) {
 	t.Helper()
-	if !eventually(func() bool { return !strings.Contains(listing(t, on, user, query), matchID) }) {
+	if !eventuallyListed(func() bool { return !strings.Contains(listing(t, on, user, query), matchID) }) {
 		t.Fatalf("match %s is still listed", matchID)
 	}
 }
 
 // eventually is for what nobody tells a client, so that it has to be asked for again and again.
-func eventually(isSo func() bool) bool {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+func eventually(isSo func() bool) bool { return askingEvery(50*time.Millisecond, isSo) }
+
+// eventuallyListed is eventually for Nakama's match listing, which is up to two seconds old, and may be asked for twice a second.
+func eventuallyListed(isSo func() bool) bool { return askingEvery(500*time.Millisecond, isSo) }
+
+func askingEvery(interval time.Duration, isSo func() bool) bool {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(interval) {
 		if isSo() {
 			return true
 		}
