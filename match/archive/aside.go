@@ -3,6 +3,7 @@ package archive
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -22,7 +23,7 @@ type SetAside struct {
 }
 
 func (s *SetAside) check() error {
-	return errors.Join(checkID(s.TableID), checkTime(s.UnixMs))
+	return errors.Join(checkID(s.TableID), checkUser(s.UserID), checkTime(s.UnixMs))
 }
 
 // reasonMax bounds the reason, in bytes.
@@ -34,10 +35,20 @@ func setAsideWrite(s SetAside) *runtime.StorageWrite {
 	return &runtime.StorageWrite{Collection: asideCollection, Key: s.ID, Value: encode(s)}
 }
 
-// setAsideTable sets the settlement of a table aside: the table is stored as it ended, with the mark, and nothing is tried any more. If even that cannot
-// be stored, the mark is stored alone.
+// setAsideTable sets the settlement of a table aside: the table is stored as it ended, with the mark and without the names of users who do not exist any
+// more, and nothing is tried any more. If even that cannot be stored, the mark is stored alone.
 func (a *Archive) setAsideTable(w *work, cause error) error {
+	alive, err := a.alive(w.table.humans())
+	if err != nil {
+		return err
+	}
 	a.config.Logger.Error("table %s: set aside, its match cannot be settled: %v", w.id, cause)
+	w.table.Seats = slices.Clone(w.table.Seats)
+	for _, userID := range w.table.humans() {
+		if _, exists := alive[userID]; !exists {
+			w.table.forgetUser(userID)
+		}
+	}
 	mark := setAsideWrite(SetAside{ID: w.id, TableID: w.id, Reason: cause.Error()})
 	for range settleTries {
 		writes, err := a.compose(w.id, func() []*runtime.StorageWrite {
@@ -79,23 +90,33 @@ func (a *Archive) noteAside(more int) {
 // SetAside lists what is set aside, at most 1,000.
 func (a *Archive) SetAside() ([]SetAside, error) {
 	all := []SetAside{}
+	err := a.eachAside(func(s *SetAside) error {
+		if len(all) < asideMax {
+			all = append(all, *s)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// eachAside shows everything that is set aside, and counts it. Of a mark that cannot be read it shows the id and why.
+func (a *Archive) eachAside(see func(*SetAside) error) error {
+	seen := 0
 	err := a.list(asideCollection, func(o object) error {
+		seen++
 		var s SetAside
 		if err := decode(o.value, &s); err != nil {
 			s = SetAside{Reason: err.Error()}
 		}
 		s.ID = o.key
-		if all = append(all, s); len(all) == asideMax {
-			return errEnough
-		}
-		return nil
+		return see(&s)
 	})
 	if err == nil {
 		a.mu.Lock()
-		a.aside = len(all)
+		a.aside = seen
 		a.mu.Unlock()
 	}
-	return all, err
+	return err
 }
 
 // Retry tries again to settle what is set aside under an id. It fails with ErrNotAside if nothing is, and with the reason if it still cannot be settled. A
@@ -112,6 +133,7 @@ func (a *Archive) Retry(id string) error {
 	if err := decode(o.value, &s); err != nil {
 		return fmt.Errorf("set aside under %s: %w", id, err)
 	}
+	s.ID = id
 	if s.UserID != "" {
 		return a.retryPart(&s, o.version)
 	}
@@ -184,6 +206,10 @@ func (a *Archive) partWrites(s *SetAside) ([]*runtime.StorageWrite, error) {
 	if err != nil {
 		return nil, err
 	}
+	known, err := a.knows(s.UserID, players[s.UserID], s.TableID)
+	if err != nil || known { // an upgrade has counted it
+		return nil, err
+	}
 	rated := *r
 	rated.Players = append([]PlayerResult(nil), r.Players...)
 	rated.rate(players)
@@ -196,14 +222,25 @@ func (a *Archive) partWrites(s *SetAside) ([]*runtime.StorageWrite, error) {
 		&runtime.StorageWrite{Collection: resultsCollection, Key: r.ResultID, Value: encode(r), Version: version}), nil
 }
 
-// asideTables are the tables whose settlement is set aside.
-func (a *Archive) asideTables() (map[string]bool, error) {
-	all, err := a.SetAside()
-	tables := map[string]bool{}
-	for i := range all {
-		if all[i].UserID == "" {
-			tables[all[i].ID] = true
+// knows reports whether a result is in a player's history.
+func (a *Archive) knows(userID string, p *versioned, resultID string) (bool, error) {
+	for begin := 0; begin < p.results(); begin += recentMax {
+		ids, err := a.readRefs(userID, p, begin, min(begin+recentMax, p.results()))
+		if err != nil || slices.Contains(ids, resultID) {
+			return err == nil, err
 		}
 	}
+	return false, nil
+}
+
+// asideTables are the tables whose settlement is set aside.
+func (a *Archive) asideTables() (map[string]bool, error) {
+	tables := map[string]bool{}
+	err := a.eachAside(func(s *SetAside) error {
+		if s.UserID == "" {
+			tables[s.ID] = true
+		}
+		return nil
+	})
 	return tables, err
 }

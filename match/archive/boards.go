@@ -127,7 +127,7 @@ func (a *Archive) unpublish(userID string) error {
 		ctx, cancel := callContext()
 		err := a.nk().LeaderboardRecordDelete(ctx, l.id, userID)
 		cancel()
-		if err != nil {
+		if err != nil && isUUID(userID) { // what is no user's id is on no leaderboard
 			return fmt.Errorf("leaderboard %s: %w", l.id, err)
 		}
 	}
@@ -137,8 +137,13 @@ func (a *Archive) unpublish(userID string) error {
 // RepairLeaderboards sets all leaderboards from all statistics, and takes off everybody who has none. It returns how many players it has looked at,
 // and goes on past those whose object cannot be used, which the error names.
 func (a *Archive) RepairLeaderboards() (int, error) {
-	seen, failed := 0, []error{}
-	err := a.pages(playersCollection, func(page []object) error {
+	seen, bad, err := a.repairLeaderboards()
+	return seen, errors.Join(err, errors.Join(bad...))
+}
+
+// repairLeaderboards is RepairLeaderboards with the objects that cannot be used apart from what has kept it from going on.
+func (a *Archive) repairLeaderboards() (seen int, failed []error, err error) {
+	err = a.pages(playersCollection, func(page []object) error {
 		seen += len(page)
 		var users []string
 		for _, o := range page {
@@ -159,7 +164,7 @@ func (a *Archive) RepairLeaderboards() (int, error) {
 			err = a.sweepLeaderboard(l)
 		}
 	}
-	return seen, errors.Join(err, errors.Join(failed...))
+	return seen, failed, err
 }
 
 // showAll makes all leaderboards right for those of the users who exist, at most 100. Numbers that are right already are not written.

@@ -48,6 +48,14 @@ func checkID(id string) error {
 	return nil
 }
 
+// checkUser checks the id of a user, which may be missing. That it is a UUID is not checked: alive knows what Nakama can be asked for.
+func checkUser(id string) error {
+	if len(id) > idMax {
+		return fmt.Errorf("a user id of %d bytes", len(id))
+	}
+	return nil
+}
+
 func checkCounts(counts ...int64) error {
 	for _, n := range counts {
 		if n < 0 || n > countMax {
@@ -97,7 +105,7 @@ func (r *Result) check() error {
 			return fmt.Errorf("seat %d of player %d, %d wrong claims of %d", p.Seat, i, p.Wrong, p.Claims)
 		}
 		err := errors.Join(checkCounts(int64(p.Claims), int64(p.Wrong), int64(p.Reaction.Count), p.Reaction.Fastest, p.Reaction.Median),
-			checkTexts(p.UserID, p.Name, p.Bot))
+			checkUser(p.UserID), checkTexts(p.Name, p.Bot))
 		if err != nil {
 			return fmt.Errorf("player %d: %w", i, err)
 		}
@@ -115,7 +123,7 @@ func (t *Terms) check() error {
 	}
 	for i := range t.Seats {
 		s := &t.Seats[i]
-		if err := checkTexts(s.UserID, s.Name, s.Avatar, s.Bot); err != nil {
+		if err := errors.Join(checkUser(s.UserID), checkTexts(s.Name, s.Avatar, s.Bot)); err != nil {
 			return fmt.Errorf("seat %d: %w", i, err)
 		}
 	}

@@ -133,7 +133,7 @@ func (a *Archive) seatWrites(works []work) ([]*runtime.StorageWrite, error) {
 	return writes, nil
 }
 
-// alive are the usernames of those of the users who exist.
+// alive are the usernames of those of the users who exist. What cannot be a user's id is nobody's: Nakama would refuse to look for the others too.
 func (a *Archive) alive(users []string) (map[string]string, error) {
 	names := make(map[string]string, len(users))
 	if len(users) == 0 {
@@ -143,7 +143,11 @@ func (a *Archive) alive(users []string) (map[string]string, error) {
 	defer cancel()
 	found, err := a.nk().UsersGetId(ctx, users, nil)
 	if err != nil {
-		return nil, err
+		possible := slices.DeleteFunc(slices.Clone(users), func(id string) bool { return !isUUID(id) })
+		if len(possible) == len(users) {
+			return nil, err
+		}
+		return a.alive(possible)
 	}
 	for _, u := range found {
 		names[u.Id] = u.Username
@@ -219,17 +223,28 @@ func (a *Archive) readCheckpoints(tableIDs []string) (map[string]*found, error) 
 		c, err := decodeCheckpoint(o.Key, o.Value)
 		all[o.Key] = &found{c, o.Version, err}
 	}
-	for id, value := range terms {
-		f := all[id]
-		if f == nil || f.err != nil {
-			continue
-		}
-		f.Table.Terms = Terms{}
-		if err := decode(value, &f.Table.Terms); err != nil {
-			f.err = unreadable(fmt.Errorf("terms of table %s: %w", id, err))
+	for id, f := range all {
+		if f.err == nil {
+			f.err = f.addTerms(terms, id)
 		}
 	}
 	return all, nil
+}
+
+// addTerms reads the terms of a table. The first format had them in the same object.
+func (f *found) addTerms(terms map[string]string, tableID string) error {
+	value, there := terms[tableID]
+	switch {
+	case !there && f.Format == 1:
+		return nil
+	case !there:
+		return unreadable(fmt.Errorf("table %s has no terms", tableID))
+	}
+	f.Table.Terms = Terms{}
+	if err := decode(value, &f.Table.Terms); err != nil {
+		return unreadable(fmt.Errorf("terms of table %s: %w", tableID, err))
+	}
+	return nil
 }
 
 // Why a checkpoint cannot be used, which is permanent.

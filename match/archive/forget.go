@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -51,6 +52,10 @@ func (a *Archive) sweepForgotten() error {
 		users, err := a.alive([]string{task.UserID})
 		if err != nil {
 			return err
+		}
+		if task.UserID != o.key {
+			a.complain(o.key, fmt.Errorf("task for user %s: it is of user %.64q", o.key, task.UserID))
+			return nil
 		}
 		if _, stayed := users[task.UserID]; stayed {
 			err = a.remove(forgetCollection, o.key)
@@ -138,7 +143,10 @@ func (a *Archive) forgetDamaged(userID string) error {
 	if err != nil {
 		return err
 	}
-	return a.remove(playersCollection, userID)
+	if err := a.remove(playersCollection, userID); err != nil {
+		return err
+	}
+	return a.removeUnknownPages(userID)
 }
 
 // forgetResults takes a user out of all results of the history.
@@ -161,27 +169,46 @@ func (a *Archive) forgetResults(userID string, p *versioned) error {
 }
 
 func (a *Archive) removePages(userID string, pages int) error {
-	if pages == 0 {
-		return nil
+	numbers := make([]int, pages)
+	for n := range numbers {
+		numbers[n] = n
 	}
-	deletes := make([]*runtime.StorageDelete, pages)
-	for n := range deletes {
-		deletes[n] = &runtime.StorageDelete{Collection: pagesCollection, Key: pageKey(userID, n)}
+	for some := range slices.Chunk(numbers, pageSize) {
+		deletes := make([]*runtime.StorageDelete, len(some))
+		for i, n := range some {
+			deletes[i] = &runtime.StorageDelete{Collection: pagesCollection, Key: pageKey(userID, n)}
+		}
+		ctx, cancel := callContext()
+		err := a.nk().StorageDelete(ctx, deletes)
+		cancel()
+		if err != nil {
+			return err
+		}
 	}
-	ctx, cancel := callContext()
-	defer cancel()
-	return a.nk().StorageDelete(ctx, deletes)
+	return nil
+}
+
+// removeUnknownPages removes the pages of a user when nothing says how many there are.
+func (a *Archive) removeUnknownPages(userID string) error {
+	for number := range pagesMax {
+		o, err := a.readOne(pagesCollection, pageKey(userID, number))
+		if err != nil || o == nil {
+			return err
+		}
+		if err := a.remove(pagesCollection, o.key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forgetAside takes a user out of what is set aside.
 func (a *Archive) forgetAside(userID string) error {
-	all, err := a.SetAside()
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		s := &all[i]
+	return a.eachAside(func(s *SetAside) error {
+		var err error
 		switch {
+		case s.TableID == "":
+			a.complain(s.ID, fmt.Errorf("set aside under %s: %s", s.ID, s.Reason))
 		case s.UserID == userID:
 			err = a.remove(asideCollection, s.ID)
 			if err == nil {
@@ -192,11 +219,10 @@ func (a *Archive) forgetAside(userID string) error {
 		}
 		if isPermanent(err) {
 			a.complain(s.ID, err)
-		} else if err != nil {
-			return err
+			return nil
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // forgetSeat takes a user out of a table whose settlement is set aside.
@@ -206,11 +232,10 @@ func (a *Archive) forgetSeat(tableID, userID string) error {
 		if err != nil || c == nil {
 			return err
 		}
-		seat, sits := c.Table.SeatOf(userID)
-		if !sits {
+		if _, sits := c.Table.SeatOf(userID); !sits {
 			return nil
 		}
-		c.Table.Seats[seat] = Seat{Name: deletedName}
+		c.Table.forgetUser(userID)
 		c.Serial++
 		progress := a.progressWrite(&c.Table, c.Serial, version)
 		if err := a.write([]*runtime.StorageWrite{progress, termsWrite(&c.Table)}); !isConflict(err) {

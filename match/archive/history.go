@@ -94,7 +94,11 @@ func (a *Archive) readResult(resultID string) (*Result, string, error) {
 // result reads a stored result. The error is permanent.
 func (o object) result() (*Result, error) {
 	r := &Result{}
-	if err := decode(o.value, r); err != nil {
+	err := decode(o.value, r)
+	if err == nil && r.ResultID != o.key {
+		err = fmt.Errorf("it is of match %.64q", r.ResultID)
+	}
+	if err != nil {
 		return nil, permanent(fmt.Errorf("result %s: %w", o.key, err))
 	}
 	return r, nil

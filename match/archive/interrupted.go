@@ -20,9 +20,13 @@ func (a *Archive) AllInterrupted(cursor string) (tables []Interruption, next str
 	if err != nil {
 		return nil, "", err
 	}
+	aside, err := a.asideTables()
+	if err != nil {
+		return nil, "", err
+	}
 	for _, o := range page {
 		c, err := decodeCheckpoint(o.key, o.value)
-		if err != nil || c.Table.State.over() {
+		if err != nil || c.Table.State.over() || aside[o.key] {
 			continue // the sweep complains about what cannot be read
 		}
 		var elsewhere *ElsewhereError

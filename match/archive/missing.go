@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -11,22 +12,21 @@ const playersPerSweep = 1_000
 // sweepPlayers removes the data of users who do not exist any more: a deletion in Nakama's console runs no hooks, and what the system owns does not go with
 // the account. It goes on where the last sweep has stopped.
 func (a *Archive) sweepPlayers() error {
+	var failed []error
 	for range playersPerSweep / pageSize {
 		page, next, err := a.page(playersCollection, a.sweepAt)
-		if IsBadCursor(err) {
-			next, err = "", nil
-		}
-		if err == nil {
-			err = a.forgetMissing(page)
-		}
 		if err != nil {
-			return err
+			a.sweepAt = ""
+			return errors.Join(append(failed, err)...)
+		}
+		if err := a.forgetMissing(page); err != nil {
+			failed = append(failed, err)
 		}
 		if a.sweepAt = next; next == "" {
-			return nil
+			break
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 func (a *Archive) forgetMissing(page []object) error {
@@ -42,16 +42,17 @@ func (a *Archive) forgetMissing(page []object) error {
 	if err != nil {
 		return err
 	}
+	var failed []error
 	for _, userID := range users {
 		if _, exists := alive[userID]; exists {
 			continue
 		}
 		a.config.Logger.Info("user %s does not exist any more: removing what is kept about it", userID)
 		if err := a.forgetGone(userID); err != nil {
-			return err
+			failed = appendSome(failed, fmt.Errorf("user %s: %w", userID, err))
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // isUUID reports whether a text is a user's id. Nakama refuses a whole request for what is none.

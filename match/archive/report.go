@@ -52,6 +52,9 @@ func (a *Archive) Reports(r *Result) ([]Report, error) {
 }
 
 func (a *Archive) forgetReports(recordKey, userID string) error {
+	if recordKey == "" { // not of ours
+		return nil
+	}
 	return a.changeReports(recordKey, func(all *reports) bool {
 		changed := false
 		for i := range all.Reports {

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -71,6 +72,9 @@ func (a *Archive) Claim(tableID, userID string) (*Table, error) {
 	}
 	if c.Table.State.over() {
 		return nil, ErrOver
+	}
+	if aside, err := a.IsSetAside(tableID); err != nil || aside { // it had ended, which could not be stored
+		return nil, cmp.Or(err, error(ErrOver))
 	}
 	if err := a.mayTake(c); err != nil {
 		return nil, err
@@ -146,9 +150,16 @@ func (a *Archive) Interrupted(userID string) ([]*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	away := slices.DeleteFunc(slices.Clone(p.Seats), a.has)
+	if len(away) == 0 {
+		return nil, nil
+	}
+	aside, err := a.asideTables()
+	if err != nil {
+		return nil, err
+	}
 	var tables []*Table
 	var stale []string
-	away := slices.DeleteFunc(slices.Clone(p.Seats), a.has)
 	for some := range slices.Chunk(away, pageSize/2) {
 		found, err := a.readCheckpoints(some)
 		if err != nil {
@@ -160,7 +171,7 @@ func (a *Archive) Interrupted(userID string) ([]*Table, error) {
 				stale = append(stale, id)
 			case f.err != nil:
 				a.complain(id, f.err)
-			case !f.Table.State.over():
+			case !f.Table.State.over() && !aside[id]:
 				tables = append(tables, &f.Table)
 			}
 		}

@@ -25,10 +25,20 @@ func (a *Archive) settleOne(w work) {
 		a.config.Logger.Warn("table %s: another process has settled it or has it", w.id)
 		a.lose(w.entry)
 	case isPermanent(err):
-		a.finish(w, "", a.setAsideTable(&w, err))
+		a.setAside(w, err)
 	default:
 		a.finish(w, "", err)
 	}
+}
+
+// setAside sets a settlement aside that can never succeed.
+func (a *Archive) setAside(w work, cause error) {
+	err := a.setAsideTable(&w, cause)
+	if errors.Is(err, errLost) {
+		a.lose(w.entry)
+		return
+	}
+	a.finish(w, "", err)
 }
 
 // patience is how long a settlement lets another one of the same users go first.
@@ -117,8 +127,12 @@ func (a *Archive) forgetLeavers(resultID string, users []string, alive map[strin
 		if _, exists := alive[userID]; exists {
 			continue
 		}
-		if err := errors.Join(a.pseudonymise(resultID, userID), a.forgetGone(userID)); err != nil {
-			return err
+		for _, err := range []error{a.pseudonymise(resultID, userID), a.forgetGone(userID)} {
+			if isPermanent(err) {
+				a.complain(userID, err)
+			} else if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

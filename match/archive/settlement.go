@@ -2,7 +2,6 @@ package archive
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/heroiclabs/nakama-common/api"
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -56,9 +55,9 @@ func (a *Archive) readSettlement(w *work) (*settlement, error) {
 // checkOwn fails with errLost if a result is of another end of the match than ours: another process had taken the table over. A result that cannot be
 // read is nobody's: the failure is permanent.
 func (s *settlement) checkOwn(t *Table) error {
-	var r Result
-	if err := decode(s.result.Value, &r); err != nil {
-		return permanent(fmt.Errorf("result %s: %w", t.ID, err))
+	r, err := newObject(s.result).result()
+	if err != nil {
+		return err
 	}
 	if t.State != settled && r.RecordSHA256 != digest(t.Record) {
 		return errLost

@@ -76,6 +76,14 @@ func (t *Terms) SeatOf(userID string) (int, bool) {
 	return 0, false
 }
 
+// forgetUser takes a user's name out of the table, and all that the table was made from, which names users too and is not needed for settling.
+func (t *Terms) forgetUser(userID string) {
+	if seat, sits := t.SeatOf(userID); sits {
+		t.Seats[seat] = Seat{Name: deletedName}
+	}
+	t.Setup = nil
+}
+
 // humans are the users at the table.
 func (t *Terms) humans() []string {
 	var users []string

@@ -84,7 +84,7 @@ func (a *Archive) FinishUpgrade() error {
 	if err != nil || m.Boards || m.Format != dataFormat {
 		return err
 	}
-	if _, err := a.RepairLeaderboards(); err != nil && !isPermanent(err) {
+	if _, _, err := a.repairLeaderboards(); err != nil {
 		return err
 	}
 	m.Boards = true
@@ -103,17 +103,18 @@ func (a *Archive) readMeta() (m meta, version string, err error) {
 	return m, o.version, nil
 }
 
-func (a *Archive) writeMeta(m meta, version string) (string, error) {
+// writeMeta writes the mark, if it still has that version, and with it in one transaction what depends on that.
+func (a *Archive) writeMeta(m meta, version string, with ...*runtime.StorageWrite) (string, error) {
 	ctx, cancel := callContext()
 	defer cancel()
-	acks, err := a.nk().StorageWrite(ctx, []*runtime.StorageWrite{{Collection: metaCollection, Key: metaKey, Value: encode(m), Version: version}})
+	acks, err := a.nk().StorageWrite(ctx, append(with, &runtime.StorageWrite{Collection: metaCollection, Key: metaKey, Value: encode(m), Version: version}))
 	if isConflict(err) {
 		return "", ErrUpgrading
 	}
 	if err != nil {
 		return "", err
 	}
-	return acks[0].Version, nil
+	return acks[len(acks)-1].Version, nil
 }
 
 // upgrade is one run of Upgrade.
@@ -122,6 +123,7 @@ type upgrade struct {
 	ctx     context.Context
 	version string // of the meta object
 	renewed time.Time
+	marks   int64 // written
 	results int
 	players map[string]*versioned   // by user id
 	pages   map[string]*historyPage // full ones, by key
@@ -158,11 +160,18 @@ func (u *upgrade) renew() error {
 	if err := u.ctx.Err(); err != nil {
 		return err
 	}
-	now := time.Now()
-	if now.Sub(u.renewed) < upgradeLease/4 {
+	if time.Since(u.renewed) < upgradeLease/4 {
 		return nil
 	}
-	version, err := u.archive.writeMeta(meta{UpgradedBy: u.archive.config.Node, UntilUnixMs: now.Add(upgradeLease).UnixMilli()}, u.version)
+	return u.store()
+}
+
+// store writes something together with the mark that this process is still at it, so that nothing is written once another one has begun.
+func (u *upgrade) store(writes ...*runtime.StorageWrite) error {
+	now := time.Now()
+	u.marks++
+	mark := meta{UpgradedBy: u.archive.config.Node, UntilUnixMs: now.Add(upgradeLease).UnixMilli() + u.marks} // each mark is another one
+	version, err := u.archive.writeMeta(mark, u.version, writes...)
 	if err == nil {
 		u.version, u.renewed = version, now
 	}
@@ -204,7 +213,7 @@ func (u *upgrade) replay(refs []resultRef) error {
 			return fmt.Errorf("%w: result %s has rating formula %d", ErrNewerData, r.ResultID, r.RatingFormula)
 		}
 		if u.rate(r) {
-			if err := u.archive.write([]*runtime.StorageWrite{{Collection: resultsCollection, Key: r.ResultID, Value: encode(r)}}); err != nil {
+			if err := u.store(&runtime.StorageWrite{Collection: resultsCollection, Key: r.ResultID, Value: encode(r)}); err != nil {
 				return err
 			}
 		}
@@ -229,6 +238,7 @@ func (u *upgrade) rate(r *Result) (changed bool) {
 			shown[i], p.Rating = *p.Rating, nil
 		}
 	}
+	r.RatingFormula = 0
 	r.rate(u.players)
 	for i := range r.Players {
 		p := &r.Players[i]
@@ -295,10 +305,10 @@ func (u *upgrade) write() error {
 		writes = append(writes, playerWrite(userID, u.players[userID]))
 	}
 	for some := range slices.Chunk(writes, batchMax) {
-		if err := u.archive.write(some); err != nil {
+		if err := u.ctx.Err(); err != nil {
 			return err
 		}
-		if err := u.renew(); err != nil {
+		if err := u.store(some...); err != nil {
 			return err
 		}
 	}
@@ -307,19 +317,12 @@ func (u *upgrade) write() error {
 
 // dropParts removes the players' parts that were set aside: they are counted now.
 func (u *upgrade) dropParts() error {
-	all, err := u.archive.SetAside()
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		if all[i].UserID == "" {
-			continue
+	return u.archive.eachAside(func(s *SetAside) error {
+		if s.UserID == "" {
+			return nil
 		}
-		if err := u.archive.remove(asideCollection, all[i].ID); err != nil {
-			return err
-		}
-	}
-	return nil
+		return u.archive.remove(asideCollection, s.ID)
+	})
 }
 
 // legacyCollections held objects that the users owned, up to data format 1. Nothing reads them.
