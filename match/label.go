@@ -50,8 +50,12 @@ func (l label) String() string {
 }
 
 // refreshLabel updates the label if it is another one: each update costs Nakama an index pass, and memory for the life
-// of the match.
+// of the match. What is not told yet is not shown here either.
 func (t *table) refreshLabel() {
+	if t.outbox.isHolding() {
+		return
+	}
+	t.keepReview()
 	now := t.currentLabel()
 	changed := now != t.label
 	t.label = now

@@ -75,6 +75,7 @@ func (t *table) send(number int) {
 		o.held = o.held[1:]
 	}
 	o.since = t.now
+	t.refreshLabel()
 }
 
 func (t *table) dispatch(p *parcel) {

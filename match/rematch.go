@@ -36,7 +36,7 @@ func (t *table) voteRematch(m mail, wants bool) {
 // agreeOnRematch makes a match when all players who are still here want one; bots do not mind. Making it takes a while, so it
 // is done beside the match's goroutine; its result comes back through the mailbox. There is never a second one.
 func (t *table) agreeOnRematch() {
-	if !t.ended || t.draining || t.rematch.isMaking || t.rematch.made != nil || !t.allWant() {
+	if !t.ended || t.outbox.isHolding() || t.draining || t.rematch.isMaking || t.rematch.made != nil || !t.allWant() {
 		return
 	}
 	t.rematch.isMaking = true

@@ -31,6 +31,14 @@ func (r *review) look() ([]domain.BoardReview, error) {
 	return r.boards, r.err
 }
 
+// keepReview lets the match be looked at once its end is told.
+func (t *table) keepReview() {
+	if _, ended := t.session.Ended(); ended && !t.reviewed {
+		t.reviewed = true
+		t.box.keepReview(t.session.Record(), t.seats.names())
+	}
+}
+
 // keepReview lets the match be looked at until the table closes.
 func (b *mailbox) keepReview(record []byte, names [domain.MaxPlayers]string) {
 	b.mu.Lock()

@@ -16,19 +16,49 @@ func (t *table) stop(farewell string) (resultID string) {
 		t.session.Advance(t.matchMs(t.now), &t.out) // so that the record lasts as long as the match is said to
 	}
 	t.flush()
-	if t.standing.started && !t.ended {
-		t.release()
-		t.handOver(archive.Stopped, nil)
-		t.abort = t.stopEvent()
-		t.sendAbort()
-		t.answerLost()
-		t.module.count("set3d_matches_ended_total", map[string]string{"reason": stoppedLabel})
-		t.logger.Info("table %s: stopped by an operator at revision %d", t.setup.TableID, t.standing.revision)
-		t.ended, t.endedAt, resultID = true, t.now, t.setup.TableID
-	}
 	t.farewell = farewell
-	t.closeWith(wire.NoticeKind_NOTICE_KIND_CLOSED)
-	return resultID
+	if !t.standing.started || t.ended {
+		t.closeWith(wire.NoticeKind_NOTICE_KIND_CLOSED)
+		return ""
+	}
+	t.storeStop()
+	t.abort = t.stopEvent()
+	t.sendAbort()
+	t.answerLost()
+	t.module.count("set3d_matches_ended_total", map[string]string{"reason": stoppedLabel})
+	t.logger.Info("table %s: stopped by an operator at revision %d", t.setup.TableID, t.standing.revision)
+	t.ended, t.endedAt, t.stopping = true, t.now, true
+	t.closeWhenDone()
+	return t.setup.TableID
+}
+
+// storeStop hands the end over. Under durabilitySafe it is told when it is stored, after the verdicts before it, and only then the table closes.
+func (t *table) storeStop() {
+	if t.module.config.archive.durability != durabilitySafe {
+		t.handOver(archive.Stopped, nil)
+		return
+	}
+	number := t.outbox.hold(t.now)
+	t.handOver(archive.Stopped, func() {
+		t.box.tell(func(t *table) {
+			t.confirm(number)
+			t.closeWhenDone()
+		})
+	})
+}
+
+// refuseStopped answers what comes to a match that an operator has ended, until that is stored.
+func (t *table) refuseStopped() {
+	rest := t.pending[:0]
+	for _, m := range t.pending {
+		if m.run == nil {
+			rest = append(rest, m)
+			continue
+		}
+		m.run(t)
+	}
+	t.box.refuseAll(rest, wire.Reason_REASON_TABLE_CLOSED)
+	t.pending = nil
 }
 
 // stopEvent is the final table as it stands. Nobody has won.

@@ -62,6 +62,8 @@ type table struct {
 	emptySince time.Duration // since when nobody is here; meaningless while somebody is
 	endedAt    time.Duration // when the match ended
 	ended      bool
+	reviewed   bool          // the mailbox has the review
+	stopping   bool          // an operator has ended the match, which is being stored: nothing more is judged
 	farewell   string        // an operator's, when the table closes
 	draining   bool          // the server shuts down
 	suspendAt  time.Duration // while draining: when a match that still runs is suspended
@@ -84,6 +86,10 @@ func (t *table) enter(dispatcher runtime.MatchDispatcher) {
 		t.die()
 		return
 	}
+	if t.stopping {
+		t.refuseStopped()
+		return
+	}
 	t.judgePending()
 	if t.standing.started {
 		t.session.Advance(t.matchMs(t.now), &t.out)
@@ -104,7 +110,7 @@ func (t *table) judgePending() {
 
 // leave ends a callback: everybody is told what it did.
 func (t *table) leave() {
-	if t.closing {
+	if t.closing || t.stopping {
 		return
 	}
 	t.advanceLobby()
@@ -181,6 +187,10 @@ func (t *table) nextWake() (time.Duration, bool) {
 func (t *table) closeWhenDone() {
 	config := &t.module.config
 	switch {
+	case t.stopping:
+		if !t.outbox.isHolding() {
+			t.closeWith(wire.NoticeKind_NOTICE_KIND_CLOSED)
+		}
 	case t.ended:
 		if t.mayClose() && (t.draining || t.now-t.endedAt >= config.afterEnd && !t.rematch.isMaking) {
 			t.close()

@@ -23,7 +23,7 @@ const (
 )
 
 // reply is an answer to one session that waits for the UPDATE before it, so that it never speaks of a state that its
-// receiver has not seen. Under durabilitySafe PONG and ERROR, which speak of none, do not wait for a verdict to be stored.
+// receiver has not seen. Under durabilitySafe what speaks of none (PONG, an ERROR about the message itself) does not wait for a verdict to be stored.
 type reply struct {
 	kind         replyKind
 	to           *visitor
@@ -58,9 +58,7 @@ func (t *table) answer(r *reply) {
 	case replyVerdict:
 		t.sendTo(r.to, wire.OpCode_OP_CODE_CLAIM_RESULT, claimRepeated(t.stamp(), r.verdict))
 	case replyError:
-		t.sendNow(r.to, wire.OpCode_OP_CODE_ERROR, &wire.Error{
-			Stamp: t.stampTold(), Reason: r.reason, OpCode: r.opCode, Detail: strings.ToValidUTF8(r.detail, "?"),
-		})
+		t.answerError(r)
 	case replyPong:
 		t.sendNow(r.to, wire.OpCode_OP_CODE_PONG, &wire.Pong{Stamp: t.stampTold(), ClientTimeMs: r.clientTimeMs})
 	case replyWelcome:
@@ -71,6 +69,18 @@ func (t *table) answer(r *reply) {
 			return
 		}
 		t.sendTo(r.to, wire.OpCode(r.opCode), r.stamped(t.stamp()))
+	}
+}
+
+// answerError says why a message was not taken. If the message itself was at fault that says nothing of the state, and waits for nothing.
+func (t *table) answerError(r *reply) {
+	e := &wire.Error{Stamp: t.stampTold(), Reason: r.reason, OpCode: r.opCode, Detail: strings.ToValidUTF8(r.detail, "?")}
+	switch r.reason {
+	case wire.Reason_REASON_MALFORMED_MESSAGE, wire.Reason_REASON_UNKNOWN_OP_CODE, wire.Reason_REASON_RATE_LIMITED:
+		t.sendNow(r.to, wire.OpCode_OP_CODE_ERROR, e)
+	default:
+		e.Stamp = t.stamp()
+		t.sendTo(r.to, wire.OpCode_OP_CODE_ERROR, e)
 	}
 }
 

@@ -28,8 +28,8 @@ func (t *table) closeWith(why wire.NoticeKind) {
 	left := append(slices.Clone(t.pending), t.box.close()...)
 	t.pending = nil
 	t.box.refuseAll(left, wire.Reason_REASON_TABLE_CLOSED)
+	t.sendNow(nil, wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stampTold(), Kind: why, Text: t.farewell})
 	t.outbox.drop()
-	t.sendAll(wire.OpCode_OP_CODE_NOTICE, &wire.Notice{Stamp: t.stamp(), Kind: why, Text: t.farewell})
 	t.refreshLabel()
 }
 
@@ -50,7 +50,7 @@ func (t *table) die() {
 		t.pending = nil
 		t.box.refuseAll(left, wire.Reason_REASON_TABLE_CLOSED)
 	})
-	alone(t.release)
+	alone(t.dropHeld)
 	alone(t.sendAbort)
 	alone(t.sendClosed)
 	alone(t.abandon)
@@ -64,6 +64,16 @@ func (t *table) sendClosed() {
 	}
 }
 
+// dropHeld forgets what is held back when the table breaks: it is not stored, and will never be told. The last state that was told is older than the one that
+// was encoded.
+func (t *table) dropHeld() {
+	if t.outbox.isHolding() {
+		t.outbox.drop()
+		t.standing = t.told
+		t.sentRevision = 0
+	}
+}
+
 // sendAbort tells everybody that the match is over: an UPDATE that beats every earlier one, with the last state that was
 // shown to anybody, standing still. A Set whose cards are still there goes to its claimer, as at every end.
 func (t *table) sendAbort() {
@@ -73,6 +83,7 @@ func (t *table) sendAbort() {
 	stamp := t.stamp()
 	t.abort.GetMatchEnded().ResultId = t.kept.ID
 	stamp.Revision = max(t.standing.revision, t.sentRevision) + 1
+	t.standing.revision = stamp.Revision
 	t.abort.AtMs = stamp.ServerTimeMs
 	update := &wire.Update{Stamp: stamp, FromRevision: t.sentRevision, Events: []*wire.Event{t.abort}}
 	if t.sentRevision > 0 {

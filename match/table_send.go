@@ -65,7 +65,6 @@ func (t *table) settle(seat int, claimID uint64) {
 
 func (t *table) noteEnd(e domain.MatchEnded) {
 	t.ended, t.endedAt = true, t.now
-	t.box.keepReview(t.session.Record(), t.seats.names())
 	t.logger.Info("table %s: the match has ended at revision %d: %v", t.setup.TableID, t.session.Revision(), e.Reason)
 	t.module.count("set3d_matches_ended_total", map[string]string{"reason": endLabel(e.Reason)})
 }

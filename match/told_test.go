@@ -154,3 +154,106 @@ func (g *game) claimSomething(random *rand.Rand, id uint64) {
 	}
 	g.players[random.IntN(2)].send(g.m, wire.OpCode_OP_CODE_CLAIM_SET, claim)
 }
+
+// An end that is not stored yet shows nowhere: not in answers, nor in the review, the lists, the label, nor as a rematch.
+func TestUnstoredEndShowsNowhere(t *testing.T) {
+	g := newSafeGame(t, endDeck, "ann", "bob")
+	ann, bob := g.players[0], g.players[1]
+	ann.claim(g.m, 1, "0110 1101 2122")
+	g.waitTold()
+	g.read()
+	open := g.n.storage.block("multi", "write")
+	ann.claim(g.m, 2, "1110 0112 2111")
+	bob.send(g.m, wire.OpCode_OP_CODE_FORFEIT, &wire.Forfeit{})
+	ann.send(g.m, wire.OpCode_OP_CODE_VOTE_REMATCH, &wire.VoteRematch{Wants: true})
+	bob.send(g.m, wire.OpCode_OP_CODE_VOTE_REMATCH, &wire.VoteRematch{Wants: true})
+	g.m.loop()
+	wantQuiet(t, "ann", ann.news())
+	wantQuiet(t, "bob", bob.news())
+	if _, err := ann.rpc("match_review", `{"match_id":"`+g.m.id+`"}`); err == nil {
+		t.Error("the review is there")
+	}
+	if mine := ann.mine(t); len(mine) != 1 || mine[0].Score != 1 || mine[0].Phase != phasePlaying {
+		t.Errorf("ann's tables: %+v", mine)
+	}
+	if l := g.m.table().label; l.Phase != phasePlaying {
+		t.Errorf("label %v", l)
+	}
+	if g.m.table().rematch.isMaking {
+		t.Error("a rematch is made")
+	}
+	open()
+	g.waitTold()
+	if got := ops(bob.news()); got[:6] != "UPDATE" {
+		t.Errorf("bob was told %s", got)
+	}
+	if _, err := ann.rpc("match_review", `{"match_id":"`+g.m.id+`"}`); err != nil {
+		t.Errorf("the review: %v", err)
+	}
+	g.m.loop()
+	mine := ann.mine(t) // with the rematch before it
+	if old := mine[len(mine)-1]; old.MatchID != g.m.id || old.Score != 2 || g.m.table().label.Phase != phaseEnded {
+		t.Errorf("ann's tables: %+v, label %v", mine, g.m.table().label)
+	}
+}
+
+// What an operator ends is told as ended when that is stored, after the verdicts before it. Until then nothing more is judged.
+func TestStopIsStoredBeforeItIsTold(t *testing.T) {
+	g := newSafeGame(t, deckRequest(""), "ann", "bob")
+	ann, bob := g.players[0], g.players[1]
+	open := g.n.storage.block("multi", "write")
+	ann.claim(g.m, 1, setSA)
+	var answer adminEndResponse
+	g.n.mustAdmin("admin_end", `{"match_id":"`+g.m.id+`"}`, &answer)
+	wantQuiet(t, "ann", ann.news())
+	bob.claim(g.m, 2, notSet)
+	bob.send(g.m, wire.OpCode_OP_CODE_PING, &wire.Ping{})
+	g.m.loop()
+	if got := ops(bob.news()); got != "CLAIM_RESULT ERROR" {
+		t.Errorf("bob was told %s", got)
+	}
+	if mine := g.n.another().session("ann").mine(t); len(mine) != 1 || mine[0].Score != 0 {
+		t.Errorf("after a kill ann has %+v", mine)
+	}
+	open()
+	eventually(t, func() bool { g.m.loop(); return g.m.isStopped() })
+	news := ann.news()
+	if got := ops(news); got != "UPDATE UPDATE NOTICE" {
+		t.Fatalf("ann was told %s", got)
+	}
+	last := uint64(0)
+	for _, f := range news {
+		revision := decode(t, f).(interface{ GetStamp() *wire.Stamp }).GetStamp().Revision
+		if revision < last {
+			t.Errorf("revision %d after %d", revision, last)
+		}
+		last = revision
+	}
+	if r := g.n.result(t, answer.ResultID); r == nil || r.Reason != "OPERATOR" {
+		t.Errorf("result %+v", r)
+	}
+}
+
+// A table that breaks tells no verdict that is not stored.
+func TestBrokenTableTellsNothingUnstored(t *testing.T) {
+	g := newSafeGame(t, deckRequest(""), "ann", "bob")
+	ann := g.players[0]
+	open := g.n.storage.block("multi", "write")
+	defer open()
+	ann.claim(g.m, 1, setSA)
+	g.m.callback.Lock()
+	func() {
+		defer g.m.table().guard(atLoop)
+		panic("ordered")
+	}()
+	g.m.callback.Unlock()
+	news := ann.news()
+	for _, update := range only[*wire.Update](t, news) {
+		if update.Snapshot != nil || len(update.Events) != 1 || update.Events[0].GetMatchEnded() == nil {
+			t.Errorf("told %v", update)
+		}
+	}
+	if got := ops(news); got != "UPDATE NOTICE" {
+		t.Errorf("ann was told %s", got)
+	}
+}

@@ -290,7 +290,9 @@ func TestSweepOfMissingUsersGoesOn(t *testing.T) {
 	for _, userID := range gone {
 		c.deleteAccount(userID)
 	}
-	p.link.set(func(call call) error { return unless(call.op != "read" || !strings.HasSuffix(call.keys, "set3d_players/"+gone[0]+" ")) }, nil)
+	p.link.set(func(call call) error {
+		return unless(call.op != "read" || !strings.HasSuffix(call.keys, "set3d_players/"+gone[0]+" "))
+	}, nil)
 	if err := p.Sweep(); !errors.Is(err, errDead) {
 		t.Errorf("sweep: %v", err)
 	}
