@@ -36,7 +36,8 @@ type blockList struct {
 
 func newBlocks(m *module) *blocks { return &blocks{module: m, lists: map[string]blockList{}} }
 
-// load reads the lists of users that are not known well enough, several at once. It waits for the database, though not for long: not under a lock.
+// load reads the lists of users that are not known well enough, several at once. It waits for the database, though not
+// for long: not under a lock.
 func (b *blocks) load(userIDs []string) {
 	var reading sync.WaitGroup
 	free := make(chan struct{}, blocksAtOnce)
@@ -54,8 +55,9 @@ func (b *blocks) load(userIDs []string) {
 	reading.Wait()
 }
 
-// refresh reads one user's list anew. It does not depend on whose request it is for: that one may hang up. Of a list that cannot be read the last one
-// that was read stays; if there is none, the user has blocked nobody as far as is known, since a player without a table is worse than one beside a nuisance.
+// refresh reads one user's list anew. It does not depend on whose request it is for: that one may hang up. Of a list
+// that cannot be read the last one that was read stays; if there is none, the user has blocked nobody as far as is
+// known, since a player without a table is worse than one beside a nuisance.
 func (b *blocks) refresh(userID string) {
 	ctx, cancel := context.WithTimeout(context.Background(), blocksTimeout)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
-// outbox holds back what may be said only when something is stored, and everything behind it, so that the order stays. Only the match's goroutine
-// touches it.
+// outbox holds back what may be said only when something is stored, and everything behind it, so that the order stays.
+// Only the match's goroutine touches it.
 type outbox struct {
 	number    int // of the newest thing that is waited for
 	confirmed int
@@ -96,8 +96,8 @@ func (t *table) isLate() bool {
 	return t.outbox.isHolding() && t.now-t.outbox.since >= t.module.config.archive.safeWait
 }
 
-// releaseLate sends what has waited too long for the database: until it answers a match goes on without it, as it does under durabilityFast. Not at a
-// shutdown, when it may never be stored: the match is suspended then.
+// releaseLate sends what has waited too long for the database: until it answers a match goes on without it, as it does
+// under durabilityFast. Not at a shutdown, when it may never be stored: the match is suspended then.
 func (t *table) releaseLate() {
 	if t.isLate() && !t.draining {
 		t.logger.Warn("table %s at revision %d: the database does not answer, verdicts are told unstored", t.setup.TableID, t.standing.revision)
@@ -107,8 +107,8 @@ func (t *table) releaseLate() {
 	}
 }
 
-// mayClose reports whether a table may close: nothing is held back any more, or there is no more time to wait for that. What is
-// not told then is not taken back either.
+// mayClose reports whether a table may close: nothing is held back any more, or there is no more time to wait. Then what
+// is held back is never told.
 func (t *table) mayClose() bool {
 	return !t.outbox.isHolding() || t.draining && t.now >= t.lastCall
 }

@@ -97,7 +97,8 @@ func TestVerdictWaitsForItsCheckpoint(t *testing.T) {
 	}
 }
 
-// What says nothing of the state does not wait for the database, in the match and in the hook: it carries the revisions that were told last. A WELCOME waits.
+// What says nothing of the state does not wait for the database, in the match and in the hook: it carries the revisions
+// that were told last. A WELCOME waits.
 func TestWhatDoesNotWait(t *testing.T) {
 	g := newSafeGame(t, deckRequest(`,"rules":{"valid_anim_ms":0,"refill_anim_ms":0}`), "ann", "bob")
 	ann, bob := g.players[0], g.players[1]
@@ -292,7 +293,8 @@ func TestRemovalWaitsItsTurn(t *testing.T) {
 	}
 }
 
-// At a shutdown without a database what is not stored is not told: the table closes, and what it goes on from later is what was told.
+// At a shutdown without a database what is not stored is not told: the table closes, and what it goes on from later is
+// what was told.
 func TestShutdownTellsNothingUnstored(t *testing.T) {
 	g := newSafeGame(t, deckRequest(""), "ann", "bob")
 	ann := g.players[0]
@@ -352,8 +354,8 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
-// A server that shuts down while the database is away suspends its matches as soon as it knows, and says so, instead of playing on for nothing: whether the
-// database went before the shutdown or during it, refuses or does not answer.
+// A server that shuts down while the database is away suspends its matches as soon as it knows, and says so, instead of
+// playing on for nothing: whether the database went before the shutdown or during it, refuses or does not answer.
 func TestShutdownWithoutADatabase(t *testing.T) {
 	for _, durability := range []string{"fast", "safe"} {
 		for _, silent := range []bool{false, true} {
@@ -403,7 +405,8 @@ func TestShutdownWithoutADatabase(t *testing.T) {
 	}
 }
 
-// An end that could not be stored is not told: at a shutdown the table is suspended and not closed, so that its players come back to what is stored.
+// An end that could not be stored is not told: at a shutdown the table is suspended and not closed, so that its players
+// come back to what is stored.
 func TestShutdownDoesNotCloseWhatHasNotEnded(t *testing.T) {
 	g := startSafe(newFake(t, "SET3D_DURABILITY=safe"), endDeck, "ann", "bob")
 	ann := g.players[0]

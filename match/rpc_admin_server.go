@@ -49,8 +49,8 @@ type adminQueueResponse struct {
 // retryIDMax is how long the id of what is set aside may be, in characters.
 const retryIDMax = 128
 
-// adminQueue shows what waits to be stored, what has waited longest first, and what is set aside because it cannot be settled. With "retry" it first tries
-// one of these again.
+// adminQueue shows what waits to be stored, what has waited longest first, and what is set aside because it cannot be
+// settled. With "retry" it first tries one of these again.
 func (m *module) adminQueue(_ context.Context, r *request) (any, error) {
 	limit := int64(adminQueueNormal)
 	if n, ok := r.number("limit", 0, adminQueueMax); ok {

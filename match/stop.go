@@ -6,8 +6,8 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
-// stop ends the match and closes the table because an operator wants it, and says so. It returns the id of the result, if there was a match
-// to end.
+// stop ends the match and closes the table because an operator wants it, and says so. It returns the id of the result,
+// if there was a match to end.
 func (t *table) stop(farewell string) (resultID string) {
 	if t.closing {
 		return ""
@@ -32,7 +32,8 @@ func (t *table) stop(farewell string) (resultID string) {
 	return t.setup.TableID
 }
 
-// storeStop hands the end over. Under durabilitySafe it is told when it is stored, after the verdicts before it, and only then the table closes.
+// storeStop hands the end over. Under durabilitySafe it is told when it is stored, after the verdicts before it, and
+// only then the table closes.
 func (t *table) storeStop() {
 	if t.module.config.archive.durability != durabilitySafe {
 		t.handOver(archive.Stopped, nil)

@@ -3,7 +3,7 @@ package match
 import (
 	"context"
 	"database/sql"
-	"fmt"
+	"errors"
 	"strings"
 
 	"github.com/heroiclabs/nakama-common/api"
@@ -13,56 +13,37 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
-// registerStorageHooks keeps clients from writing and deleting objects in this module's collections, and in all others unless the operator has left that
-// API on. Nothing relies on it: the server reads only what the
-// system owns, which clients cannot write. It tells them at once, and keeps rubbish out. Nakama has one before hook for each API: another module that
-// registers these replaces them.
-func (m *module) registerStorageHooks(initializer runtime.Initializer) error {
-	if err := initializer.RegisterBeforeWriteStorageObjects(m.beforeWriteStorage); err != nil {
-		return fmt.Errorf("register the hook before storage is written: %w", err)
-	}
-	if err := initializer.RegisterBeforeDeleteStorageObjects(m.beforeDeleteStorage); err != nil {
-		return fmt.Errorf("register the hook before storage is deleted: %w", err)
-	}
-	return nil
+// registerStorageHooks refuses clients' writes and deletions in this module's collections, and in all others unless the
+// operator has left that API on. Nothing relies on these hooks: the server reads only objects that the system owns, which
+// clients cannot write. They give a clear error, and keep forged objects out of the database. Nakama has one before hook
+// for each API: another module that registers these replaces them.
+func (m *module) registerStorageHooks(i runtime.Initializer) error {
+	return errors.Join(
+		i.RegisterBeforeWriteStorageObjects(beforeStorage(m, func(in *api.WriteStorageObjectsRequest) (names []string) {
+			for _, o := range in.GetObjects() {
+				names = append(names, o.GetCollection())
+			}
+			return names
+		})),
+		i.RegisterBeforeDeleteStorageObjects(beforeStorage(m, func(in *api.DeleteStorageObjectsRequest) (names []string) {
+			for _, o := range in.GetObjectIds() {
+				names = append(names, o.GetCollection())
+			}
+			return names
+		})),
+	)
 }
 
-func (m *module) beforeWriteStorage(
-	_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, in *api.WriteStorageObjectsRequest,
-) (_ *api.WriteStorageObjectsRequest, err error) {
-	defer m.guardHook(&err)
-	for _, o := range in.GetObjects() {
-		if err := checkCollection(o.GetCollection()); err != nil {
-			return nil, err
+// beforeStorage is the hook before a request that changes objects in these collections.
+func beforeStorage[T any](m *module, collections func(*T) []string) beforeAPI[T] {
+	return func(_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, in *T) (out *T, err error) {
+		defer m.guard(atHook) // Nakama recovers no panic there; err is INTERNAL then
+		err = reject(wire.Reason_REASON_INTERNAL, nil)
+		for _, name := range collections(in) {
+			if strings.HasPrefix(name, archive.Prefix) {
+				return nil, reject(wire.Reason_REASON_SERVER_OWNED, args{"collection": shorten(name)})
+			}
 		}
+		return in, m.refuseAPI(apiStorage)
 	}
-	return in, m.refuseAPI(apiStorage)
-}
-
-func (m *module) beforeDeleteStorage(
-	_ context.Context, _ runtime.Logger, _ *sql.DB, _ runtime.NakamaModule, in *api.DeleteStorageObjectsRequest,
-) (_ *api.DeleteStorageObjectsRequest, err error) {
-	defer m.guardHook(&err)
-	for _, o := range in.GetObjectIds() {
-		if err := checkCollection(o.GetCollection()); err != nil {
-			return nil, err
-		}
-	}
-	return in, m.refuseAPI(apiStorage)
-}
-
-// guardHook recovers a panic of an API hook, which Nakama would not.
-func (m *module) guardHook(err *error) {
-	if cause := recover(); cause != nil {
-		m.report(atHook, cause, "", 0)
-		*err = reject(wire.Reason_REASON_INTERNAL, nil)
-	}
-}
-
-// checkCollection refuses collections of this module.
-func checkCollection(name string) error {
-	if !strings.HasPrefix(name, archive.Prefix) {
-		return nil
-	}
-	return reject(wire.Reason_REASON_SERVER_OWNED, args{"collection": shorten(name)})
 }

@@ -23,7 +23,8 @@ const (
 )
 
 // reply is an answer to one session that waits for the UPDATE before it, so that it never speaks of a state that its
-// receiver has not seen. Under durabilitySafe what speaks of none (PONG, an ERROR about the message itself) does not wait for a verdict to be stored.
+// receiver has not seen. Under durabilitySafe what speaks of none (PONG, an ERROR about the message itself) does not
+// wait for a verdict to be stored.
 type reply struct {
 	kind         replyKind
 	to           *visitor
@@ -72,7 +73,8 @@ func (t *table) answer(r *reply) {
 	}
 }
 
-// answerError says why a message was not taken. If the message itself was at fault that says nothing of the state, and waits for nothing.
+// answerError says why a message was not taken. If the message itself was at fault that says nothing of the state, and
+// waits for nothing.
 func (t *table) answerError(r *reply) {
 	e := &wire.Error{Stamp: t.stampTold(), Reason: r.reason, OpCode: r.opCode, Detail: strings.ToValidUTF8(r.detail, "?")}
 	switch r.reason {

@@ -8,8 +8,8 @@ import (
 )
 
 // close ends the table's life: what still waits is answered, everybody is told, and the next MatchLoop stops the match.
-// MatchSignal and MatchJoinAttempt never stop it themselves: the callers of signals that are queued behind would hang. A match whose end could not be
-// stored, and so was not told, goes on from what is stored: it is suspended.
+// MatchSignal and MatchJoinAttempt never stop it themselves: the callers of signals that are queued behind would hang.
+// A match whose end could not be stored, and so was not told, goes on from what is stored: it is suspended.
 func (t *table) close() {
 	if t.closing {
 		return
@@ -64,8 +64,8 @@ func (t *table) sendClosed() {
 	}
 }
 
-// dropHeld forgets what is held back when the table breaks: it is not stored, and will never be told. The last state that was told is older than the one that
-// was encoded.
+// dropHeld forgets what is held back when the table breaks: it is not stored, and will never be told. The last state
+// that was told is older than the one that was encoded.
 func (t *table) dropHeld() {
 	if t.outbox.isHolding() {
 		t.outbox.drop()
@@ -74,8 +74,8 @@ func (t *table) dropHeld() {
 	}
 }
 
-// sendAbort tells everybody that the match is over: an UPDATE that beats every earlier one, with the last state that was
-// shown to anybody, standing still. A Set whose cards are still there goes to its claimer, as at every end.
+// sendAbort tells everybody that the match is over: an UPDATE that beats every earlier one, with the last state that
+// was shown to anybody, standing still. A Set whose cards are still there goes to its claimer, as at every end.
 func (t *table) sendAbort() {
 	if t.dispatcher == nil {
 		return

@@ -129,7 +129,8 @@ func (t *table) broadcast(opCode wire.OpCode, m proto.Message, to []runtime.Pres
 	t.transmit(opCode, data, to)
 }
 
-// stampTold is the stamp of a message that says nothing of the state, and waits for nothing: it has the revisions that were told last.
+// stampTold is the stamp of a message that says nothing of the state, and waits for nothing: it has the revisions that
+// were told last.
 func (t *table) stampTold() *wire.Stamp {
 	if t.outbox.isHolding() {
 		return stampOf(t.told, t.now)

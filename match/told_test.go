@@ -74,9 +74,10 @@ func (n *fakeNakama) storedVerdicts(tableID string) map[uint64]bool {
 	return verdicts
 }
 
-// Under SET3D_DURABILITY=safe nothing that was told is missing in what is stored, at whatever moment the server is killed: while claims wait, sessions take
-// seats over, leave and come back, the database hangs or refuses, its wait ends, and the server shuts down. Told unstored, because the database did not answer
-// in time, is only what the metric counts.
+// Under SET3D_DURABILITY=safe nothing that was told is missing in what is stored, at whatever moment the server is
+// killed: while claims wait, sessions take seats over, leave and come back, the database hangs or refuses, its wait
+// ends, and the server shuts down. Told unstored, because the database did not answer in time, is only what the metric
+// counts.
 func TestNothingToldIsMissing(t *testing.T) {
 	verdicts := 0
 	for seed := range uint64(150) {
@@ -155,7 +156,8 @@ func (g *game) claimSomething(random *rand.Rand, id uint64) {
 	g.players[random.IntN(2)].send(g.m, wire.OpCode_OP_CODE_CLAIM_SET, claim)
 }
 
-// An end that is not stored yet shows nowhere: not in answers, nor in the review, the lists, the label, nor as a rematch.
+// An end that is not stored yet shows nowhere: not in answers, nor in the review, the lists, the label, nor as a
+// rematch.
 func TestUnstoredEndShowsNowhere(t *testing.T) {
 	g := newSafeGame(t, endDeck, "ann", "bob")
 	ann, bob := g.players[0], g.players[1]
@@ -197,7 +199,8 @@ func TestUnstoredEndShowsNowhere(t *testing.T) {
 	}
 }
 
-// What an operator ends is told as ended when that is stored, after the verdicts before it. Until then nothing more is judged.
+// What an operator ends is told as ended when that is stored, after the verdicts before it. Until then nothing more is
+// judged.
 func TestStopIsStoredBeforeItIsTold(t *testing.T) {
 	g := newSafeGame(t, deckRequest(""), "ann", "bob")
 	ann, bob := g.players[0], g.players[1]

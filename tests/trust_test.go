@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestClientsCannotWriteWhatTheServerOwns: Nakama's storage API lets users write and delete what is theirs. In the server's collections they are told that they
-// may not, and nothing that they try changes statistics, histories or seats.
+// TestClientsCannotWriteWhatTheServerOwns: Nakama's storage API lets users write and delete what is theirs. In the
+// server's collections they are told that they may not, and nothing that they try changes statistics, histories or
+// seats.
 func TestClientsCannotWriteWhatTheServerOwns(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
@@ -56,7 +57,8 @@ func TestClientsCannotWriteWhatTheServerOwns(t *testing.T) {
 	}
 }
 
-// TestOtherCollections: what is not the server's is the users', if the operator has left that API on, and refused by name otherwise.
+// TestOtherCollections: what is not the server's is the users', if the operator has left that API on, and refused by
+// name otherwise.
 func TestOtherCollections(t *testing.T) {
 	t.Parallel()
 	write := `{"objects":[{"collection":"notes","key":"x","value":"{\"a\":1}"}]}`

@@ -1,10 +1,11 @@
-// Package archive keeps what outlives the process that a match runs in: a checkpoint of every running match, from which it goes on
-// after a restart, and of every finished one its result, its record, and what it means for its players' statistics.
+// Package archive keeps what outlives the process that a match runs in: a checkpoint of every running match, from which
+// it goes on after a restart, and of every finished one its result, its record, and what it means for its players'
+// statistics.
 //
-// Nothing here runs on a match's goroutine. A table hands over its newest state with Put, which only takes a mutex; workers carry it
-// to Nakama's storage, in one transaction for all that belongs together, and try again until it is there. What is stored is
-// guarded by versions: of two processes that believe they own a table one finds out that it does not, and a result is written once,
-// whoever tries how often.
+// Nothing here runs on a match's goroutine. A table hands over its newest state with Put, which only takes a mutex;
+// workers carry it to Nakama's storage, in one transaction for all that belongs together, and try again until it is
+// there. What is stored is guarded by versions: of two processes that believe they own a table one finds out that it
+// does not, and a result is written once, whoever tries how often.
 package archive
 
 import (
@@ -18,8 +19,9 @@ import (
 	"github.com/heroiclabs/nakama-common/runtime"
 )
 
-// The collections in Nakama's storage. The system owns all of their objects, and permissions keep clients from reading them: what users own they
-// can write and delete themselves. Hooks refuse clients' writes to collections that begin with Prefix on top.
+// The collections in Nakama's storage. The system owns all of their objects, and permissions keep clients from reading
+// them: what users own they can write and delete themselves. Hooks refuse clients' writes to collections that begin
+// with Prefix on top.
 const (
 	// Prefix begins the name of every collection of this module.
 	Prefix = "set3d_"
@@ -40,7 +42,8 @@ const (
 const (
 	// callTimeout bounds one call of the database.
 	callTimeout = 10 * time.Second
-	// batchMax is how many checkpoints are written in one transaction: beyond it the gain is small and a failure repeats much.
+	// batchMax is how many checkpoints are written in one transaction: beyond it the gain is small and a failure
+	// repeats much.
 	batchMax = 64
 )
 
@@ -49,8 +52,8 @@ type Config struct {
 	Nakama runtime.NakamaModule
 	Logger runtime.Logger
 	Node   string // of this process; unique among those that share the database
-	// Every is how long a checkpoint may wait for others to be written with it: what a crash can lose at most, besides the write itself. 0:
-	// it is written at once.
+	// Every is how long a checkpoint may wait for others to be written with it: what a crash can lose at most, besides
+	// the write itself. 0: it is written at once.
 	Every time.Duration
 	// ResumeWithin is how long the players of an interrupted match have to come back to it.
 	ResumeWithin time.Duration

@@ -12,8 +12,8 @@ import (
 // asideMax bounds how many objects that are set aside are listed.
 const asideMax = 1_000
 
-// SetAside is something that cannot be settled as it is stored, and is not tried again until an operator asks for it: the whole settlement of
-// a table, or the part of one of its players.
+// SetAside is something that cannot be settled as it is stored, and is not tried again until an operator asks for it:
+// the whole settlement of a table, or the part of one of its players.
 type SetAside struct {
 	ID      string `json:"id"` // the object's key
 	TableID string `json:"table_id"`
@@ -35,8 +35,9 @@ func setAsideWrite(s SetAside) *runtime.StorageWrite {
 	return &runtime.StorageWrite{Collection: asideCollection, Key: s.ID, Value: encode(s)}
 }
 
-// setAsideTable sets the settlement of a table aside: the table is stored as it ended, with the mark and without the names of users who do not exist any
-// more, and nothing is tried any more. If even that cannot be stored, the mark is stored alone.
+// setAsideTable sets the settlement of a table aside: the table is stored as it ended, with the mark and without the
+// names of users who do not exist any more, and nothing is tried any more. If even that cannot be stored, the mark is
+// stored alone.
 func (a *Archive) setAsideTable(w *work, cause error) error {
 	alive, err := a.alive(w.table.humans())
 	if err != nil {
@@ -119,8 +120,8 @@ func (a *Archive) eachAside(see func(*SetAside) error) error {
 	return err
 }
 
-// Retry tries again to settle what is set aside under an id. It fails with ErrNotAside if nothing is, and with the reason if it still cannot be settled. A
-// table's settlement goes on in the queue.
+// Retry tries again to settle what is set aside under an id. It fails with ErrNotAside if nothing is, and with the
+// reason if it still cannot be settled. A table's settlement goes on in the queue.
 func (a *Archive) Retry(id string) error {
 	o, err := a.readOne(asideCollection, id)
 	if err != nil {
@@ -162,7 +163,8 @@ func (a *Archive) IsSetAside(tableID string) (bool, error) {
 	return o != nil, err
 }
 
-// retryPart adds a stored result to one of its players, for whom that was set aside. The others' ratings count as they are now.
+// retryPart adds a stored result to one of its players, for whom that was set aside. The others' ratings count as they
+// are now.
 func (a *Archive) retryPart(s *SetAside, version string) error {
 	for range settleTries {
 		writes, err := a.partWrites(s)
@@ -183,7 +185,8 @@ func (a *Archive) retryPart(s *SetAside, version string) error {
 	return errUnsteady
 }
 
-// partWrites are what the result means for the player. Nothing, if the result is gone or does not name the player any more.
+// partWrites are what the result means for the player. Nothing, if the result is gone or does not name the player any
+// more.
 func (a *Archive) partWrites(s *SetAside) ([]*runtime.StorageWrite, error) {
 	r, version, err := a.readResult(s.TableID)
 	if err != nil || r == nil {

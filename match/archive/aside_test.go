@@ -27,8 +27,8 @@ func damages() map[string]string {
 	}
 }
 
-// One player's object cannot be used: the result is stored, the other's part is settled, and that player's is set aside, until the object is repaired and an
-// operator has it tried again. It blocks nothing meanwhile.
+// One player's object cannot be used: the result is stored, the other's part is settled, and that player's is set
+// aside, until the object is repaired and an operator has it tried again. It blocks nothing meanwhile.
 func TestOneBadPlayerStopsNobodyElse(t *testing.T) {
 	for name, value := range damages() {
 		t.Run(name, func(t *testing.T) {
@@ -132,8 +132,8 @@ func TestForgetPastBadObjects(t *testing.T) {
 	}
 }
 
-// Data at which a settlement panics is set aside at once: it is not tried again, does not count for the backlog, blocks neither the players' data nor
-// others' settlements, and is stored as it ended.
+// Data at which a settlement panics is set aside at once: it is not tried again, does not count for the backlog, blocks
+// neither the players' data nor others' settlements, and is stored as it ended.
 func TestDataThatPanics(t *testing.T) {
 	c := newCluster(t, 2)
 	p := c.process("n")
@@ -205,7 +205,8 @@ func TestDatabaseRefusesData(t *testing.T) {
 	}
 }
 
-// A result that cannot be read where a match's is to be stored: the settlement is set aside, and nothing is overwritten.
+// A result that cannot be read where a match's is to be stored: the settlement is set aside, and nothing is
+// overwritten.
 func TestResultThatCannotBeRead(t *testing.T) {
 	c := newCluster(t, 2)
 	p := c.process("n")

@@ -14,7 +14,8 @@ type leaderboard struct {
 	score func(*Stats) (int64, bool) // false: the player has none
 }
 
-// leaderboards are all of them. They are always set from the statistics, never raised, so whatever they show can be made right again.
+// leaderboards are all of them. They are always set from the statistics, never raised, so whatever they show can be
+// made right again.
 func leaderboards() []leaderboard {
 	return []leaderboard{
 		{"set3d_wins", "desc", func(s *Stats) (int64, bool) { return int64(s.Wins), s.Matches > 0 }},
@@ -37,8 +38,8 @@ func (a *Archive) CreateLeaderboards() error {
 	return nil
 }
 
-// publishSettled shows what a settlement has changed on the leaderboards: of most matches one or two numbers a player. If somebody else has
-// settled the match, who may not have come so far, it shows everything.
+// publishSettled shows what a settlement has changed on the leaderboards: of most matches one or two numbers a player.
+// If another process has settled the match it shows everything, since that process may have died before it did.
 func (a *Archive) publishSettled(s *settlement, usernames map[string]string) error {
 	shown := map[string]string{} // the versions of what is shown
 	for userID, p := range s.players {
@@ -60,8 +61,9 @@ func (a *Archive) publishSettled(s *settlement, usernames map[string]string) err
 	return a.republish(shown, usernames)
 }
 
-// republish shows the statistics of those users again whose object has changed since it was shown in that version, until nothing has changed. Two matches of
-// a user may end at once, in two processes, and the older statistics must not be shown last.
+// republish shows the statistics of those users again whose object has changed since it was shown in that version,
+// until nothing has changed. Two matches of a user may end at once, in two processes, and the older statistics must not
+// be shown last.
 func (a *Archive) republish(shown, usernames map[string]string) error {
 	for range settleTries {
 		if len(shown) == 0 {
@@ -134,14 +136,15 @@ func (a *Archive) unpublish(userID string) error {
 	return nil
 }
 
-// RepairLeaderboards sets all leaderboards from all statistics, and takes off everybody who has none. It returns how many players it has looked at,
-// and goes on past those whose object cannot be used, which the error names.
+// RepairLeaderboards sets all leaderboards from all statistics, and takes off everybody who has none. It returns how
+// many players it has looked at, and goes on past those whose object cannot be used, which the error names.
 func (a *Archive) RepairLeaderboards() (int, error) {
 	seen, bad, err := a.repairLeaderboards()
 	return seen, errors.Join(err, errors.Join(bad...))
 }
 
-// repairLeaderboards is RepairLeaderboards with the objects that cannot be used apart from what has kept it from going on.
+// repairLeaderboards is RepairLeaderboards with the objects that cannot be used apart from what has kept it from going
+// on.
 func (a *Archive) repairLeaderboards() (seen int, failed []error, err error) {
 	err = a.pages(playersCollection, func(page []object) error {
 		seen += len(page)
@@ -167,7 +170,8 @@ func (a *Archive) repairLeaderboards() (seen int, failed []error, err error) {
 	return seen, failed, err
 }
 
-// showAll makes all leaderboards right for those of the users who exist, at most 100. Numbers that are right already are not written.
+// showAll makes all leaderboards right for those of the users who exist, at most 100. Numbers that are right already
+// are not written.
 func (a *Archive) showAll(users []string) error {
 	usernames, err := a.alive(users)
 	if err != nil || len(usernames) == 0 {

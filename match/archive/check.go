@@ -8,8 +8,8 @@ import (
 	"set3d/domain"
 )
 
-// Limits of what is stored. What is read is checked against them, although only the server writes it: an operator's hand, a backup of another server or
-// a fault of an earlier version must cost no more than the one object.
+// Limits of what is stored. What is read is checked against them, although only the server writes it: an operator's
+// hand, a backup of another server or a fault of an earlier version must cost no more than the one object.
 const (
 	valueMax  = 4 << 20 // bytes of an object
 	idMax     = 64      // bytes of an id
@@ -27,8 +27,8 @@ func (e permanentError) Unwrap() error { return e.error }
 
 func permanent(err error) error { return permanentError{err} }
 
-// isPermanent reports whether trying again is of no use: the data is at fault, not the database's state. Of the database's own errors these are the
-// classes 22 (data exception) and 23 (integrity constraint) of SQL.
+// isPermanent reports whether trying again is of no use: the data is at fault, not the database's state. Of the
+// database's own errors these are the classes 22 (data exception) and 23 (integrity constraint) of SQL.
 func isPermanent(err error) bool {
 	if errors.As(err, new(permanentError)) {
 		return true
@@ -48,7 +48,8 @@ func checkID(id string) error {
 	return nil
 }
 
-// checkUser checks the id of a user, which may be missing. That it is a UUID is not checked: alive knows what Nakama can be asked for.
+// checkUser checks the id of a user, which may be missing. That it is a UUID is not checked: alive knows what Nakama
+// can be asked for.
 func checkUser(id string) error {
 	if len(id) > idMax {
 		return fmt.Errorf("a user id of %d bytes", len(id))

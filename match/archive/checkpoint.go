@@ -8,8 +8,8 @@ import (
 	"github.com/heroiclabs/nakama-common/runtime"
 )
 
-// writeBatch stores many checkpoints in one transaction. If that fails, each is tried on its own, so that one that cannot be
-// stored blocks no other.
+// writeBatch stores many checkpoints in one transaction. If that fails, each is tried on its own, so that one that
+// cannot be stored blocks no other.
 func (a *Archive) writeBatch(works []work) {
 	defer a.rescue(works)
 	err := a.tryCheckpoints(works)
@@ -98,7 +98,8 @@ func termsWrite(t *Table) *runtime.StorageWrite {
 
 func (a *Archive) owner() owner { return owner{Node: a.config.Node, Boot: a.boot} }
 
-// seatWrites lead the players of matches that have just begun back to their tables. A player whose object cannot be used goes without.
+// seatWrites lead the players of matches that have just begun back to their tables. A player whose object cannot be
+// used goes without.
 func (a *Archive) seatWrites(works []work) ([]*runtime.StorageWrite, error) {
 	var users []string
 	for i := range works {
@@ -133,7 +134,8 @@ func (a *Archive) seatWrites(works []work) ([]*runtime.StorageWrite, error) {
 	return writes, nil
 }
 
-// alive are the usernames of those of the users who exist. What cannot be a user's id is nobody's: Nakama would refuse to look for the others too.
+// alive are the usernames of those of the users who exist. What cannot be a user's id is nobody's: Nakama would refuse
+// to look for the others too.
 func (a *Archive) alive(users []string) (map[string]string, error) {
 	names := make(map[string]string, len(users))
 	if len(users) == 0 {
@@ -155,8 +157,8 @@ func (a *Archive) alive(users []string) (map[string]string, error) {
 	return names, nil
 }
 
-// reconcile finds out why a checkpoint does not have the version that it should have: an answer of the database's was lost, or
-// another process has the table. What somebody has left there that nobody can read is replaced.
+// reconcile finds out why a checkpoint does not have the version that it should have: an answer of the database's was
+// lost, or another process has the table. A damaged checkpoint is replaced.
 func (a *Archive) reconcile(w work) {
 	stored, version, err := a.readCheckpoint(w.id)
 	switch {
@@ -182,7 +184,8 @@ func (a *Archive) reconcile(w work) {
 	}
 }
 
-// readCheckpoint returns what is stored of a table, or nil. With errUnreadable it returns the version of what cannot be read.
+// readCheckpoint returns what is stored of a table, or nil. With errUnreadable it returns the version of what cannot be
+// read.
 func (a *Archive) readCheckpoint(tableID string) (*checkpoint, string, error) {
 	found, err := a.readCheckpoints([]string{tableID})
 	if err != nil || found[tableID] == nil {

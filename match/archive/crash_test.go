@@ -46,7 +46,8 @@ func claimsOf(t testing.TB, record []byte) int {
 	return n
 }
 
-// life is all that happens to a table: it is played, checkpointed, suspended, resumed, and ends. Each step is a process's, which may die in it.
+// life is all that happens to a table: it is played, checkpointed, suspended, resumed, and ends. Each step is a
+// process's, which may die in it.
 type life struct {
 	name string
 	run  func(c *cluster, p *process)
@@ -101,8 +102,8 @@ func resumeAndEnd(c *cluster, p *process) {
 	p.putAndWait(g.claim(1).end().state(archive.Ended))
 }
 
-// Whatever call of the database is a process's last, taken or not: the next process, of the same node or of another, finds what is left and brings it to one
-// end.
+// Whatever call of the database is a process's last, taken or not: the next process, of the same node or of another,
+// finds what is left and brings it to one end.
 func TestCrashAtEveryCall(t *testing.T) {
 	for _, l := range lives() {
 		for _, taken := range []bool{false, true} {
@@ -136,7 +137,8 @@ func (l *life) crash(t *testing.T, taken bool, node string) {
 	}
 }
 
-// bringToAnEnd does what the processes after a crash do, and looks at what comes of it. So many claims were stored, as the dead process was told.
+// bringToAnEnd does what the processes after a crash do, and looks at what comes of it. So many claims were stored, as
+// the dead process was told.
 func (c *cluster) bringToAnEnd(node string, told int) {
 	c.t.Helper()
 	p := c.process(node)
@@ -207,7 +209,8 @@ func (c *cluster) wantResult(told int) {
 	}
 }
 
-// The same for a match that nobody comes back to: processes die while they settle it, one after the other, each at a later call.
+// The same for a match that nobody comes back to: processes die while they settle it, one after the other, each at a
+// later call.
 func TestCrashesOfTheSweeper(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		c := newCluster(t, 2)

@@ -13,8 +13,8 @@ import (
 // deletionTime is how long the deletion of an account may take before a sweep looks what has become of it.
 const deletionTime = time.Minute
 
-// forgetTask says that an account is being deleted. It is written before the account goes, so that a process that dies in between does not leave the
-// data until a sweep happens to come to that player.
+// forgetTask says that an account is being deleted. It is written before the account goes, so that a process that dies
+// in between does not leave the data until a sweep happens to come to that player.
 type forgetTask struct {
 	UserID string `json:"user_id"`
 	UnixMs int64  `json:"unix_ms"`
@@ -22,8 +22,9 @@ type forgetTask struct {
 
 func (f *forgetTask) check() error { return errors.Join(checkID(f.UserID), checkTime(f.UnixMs)) }
 
-// PrepareForget notes that the user's account is being deleted. Nothing waits for that: whoever asks Nakama for the deletion may hang up, and the account
-// stays. What is settled meanwhile is found by FinishForget, or finds that the account is gone.
+// PrepareForget notes that the user's account is being deleted. Settlements do not wait for the deletion, because it may
+// never happen: a client that disconnects makes Nakama cancel it. A result that is stored meanwhile is found by
+// FinishForget, or its settlement finds that the account is gone.
 func (a *Archive) PrepareForget(userID string) error {
 	task := forgetTask{UserID: userID, UnixMs: time.Now().UnixMilli()}
 	return a.write([]*runtime.StorageWrite{{Collection: forgetCollection, Key: userID, Value: encode(task)}})
@@ -73,8 +74,9 @@ func (a *Archive) sweepForgotten() error {
 // ErrBusy says that a result of the user's is just being written.
 var ErrBusy = errors.New("a result is just being written")
 
-// Forget takes a user out of all results and leaderboards and deletes the statistics and the history. The account stays, and the seats in matches that are not
-// over. It fails with ErrBusy while a result of the user's waits to be stored.
+// Forget takes a user out of all results and leaderboards and deletes the statistics and the history. The account
+// stays, and the seats in matches that are not over. It fails with ErrBusy while a result of the user's waits to be
+// stored.
 func (a *Archive) Forget(userID string) error {
 	if a.awaits(userID) {
 		return ErrBusy
@@ -87,8 +89,8 @@ func (a *Archive) forgetGone(userID string) error {
 	return a.forget(userID, func(*player) player { return player{Stats: newStats()} })
 }
 
-// forget takes a user out of everything that names the user, and leaves of the player what keep returns. A result that cannot be read stops nothing: it is
-// logged, since nobody can take a name out of it.
+// forget takes a user out of everything that names the user, and leaves of the player what keep returns. A result that
+// cannot be read stops nothing: it is logged, since nobody can take a name out of it.
 func (a *Archive) forget(userID string, keep func(*player) player) error {
 	err := a.forgetAside(userID)
 	for try := 0; err == nil && try < settleTries; try++ {
@@ -131,7 +133,8 @@ func (a *Archive) forgetPlayer(userID string, keep func(*player) player) error {
 	return a.removePages(userID, p.Pages)
 }
 
-// forgetDamaged takes a user out of all results there are, because the object that leads to the user's own cannot be used. It looks at every result.
+// forgetDamaged takes a user out of all results there are, because the object that leads to the user's own cannot be
+// used. It looks at every result.
 func (a *Archive) forgetDamaged(userID string) error {
 	err := a.list(resultsCollection, func(o object) error {
 		r, err := o.result()
@@ -257,7 +260,8 @@ func (a *Archive) awaits(userID string) bool {
 	return false
 }
 
-// pseudonymise takes a user out of a result, and then out of the reports about it, so that no report is accepted after that.
+// pseudonymise takes a user out of a result, and then out of the reports about it, so that no report is accepted after
+// that.
 func (a *Archive) pseudonymise(resultID, userID string) error {
 	for range settleTries {
 		r, version, err := a.readResult(resultID)

@@ -82,7 +82,8 @@ func TestForgetWaitsForResults(t *testing.T) {
 	c.wantNothingOf(c.users[0], "player0", "forgotten")
 }
 
-// The process dies at whatever call of a deletion: what was begun is finished by the sweep, and an account that stayed keeps its data.
+// The process dies at whatever call of a deletion: what was begun is finished by the sweep, and an account that stayed
+// keeps its data.
 func TestCrashWhileAnAccountIsDeleted(t *testing.T) {
 	for n := 1; ; n++ {
 		c := newCluster(t, 2)

@@ -15,8 +15,9 @@ func (a *Archive) Result(resultID string) (*Result, error) {
 	return r, err
 }
 
-// History is a page of at most limit of a user's results, the newest first. cursor is "" for the first page, and what the last page returned for the next;
-// next is "" when there is none. It fails with ErrBadCursor. A result that cannot be read, or that does not name the user, is left out.
+// History is a page of at most limit of a user's results, the newest first. cursor is "" for the first page, and what
+// the last page returned for the next; next is "" when there is none. It fails with ErrBadCursor. A result that cannot
+// be read, or that does not name the user, is left out.
 func (a *Archive) History(userID string, limit int, cursor string) (results []*Result, next string, err error) {
 	p, err := a.readPlayer(userID)
 	if err != nil {
@@ -43,7 +44,8 @@ func (a *Archive) History(userID string, limit int, cursor string) (results []*R
 	return slices.DeleteFunc(results, func(r *Result) bool { return r.PlayerOf(userID) == nil }), next, err
 }
 
-// readRefs returns the ids of a user's results from begin up to end, numbered from the oldest. A page that is missing or cannot be read is left out.
+// readRefs returns the ids of a user's results from begin up to end, numbered from the oldest. A page that is missing
+// or cannot be read is left out.
 func (a *Archive) readRefs(userID string, p *versioned, begin, end int) ([]string, error) {
 	pages := map[int]*historyPage{p.Pages: {Results: p.Recent}}
 	var reads []*runtime.StorageRead

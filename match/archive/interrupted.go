@@ -13,8 +13,9 @@ type Interruption struct {
 	Until time.Time
 }
 
-// AllInterrupted lists the interrupted ones of 100 stored tables, in the order of their ids, and the cursor of the next 100; empty:
-// that was all. A page may be empty although others follow. A made-up cursor is an error that IsBadCursor knows.
+// AllInterrupted lists the interrupted ones of 100 stored tables, in the order of their ids, and the cursor of the next
+// 100; empty: that was all. A page may be empty although others follow. A made-up cursor is an error that IsBadCursor
+// knows.
 func (a *Archive) AllInterrupted(cursor string) (tables []Interruption, next string, err error) {
 	page, next, err := a.page(tablesCollection, cursor)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// lane is one of the ways to storage. What has failed goes another one than what has not, so that the others do not wait
-// behind something that cannot be stored, or only after a timeout.
+// lane is one of the ways to storage. What has failed goes another one than what has not, so that the others do not
+// wait behind something that cannot be stored, or only after a timeout.
 type lane uint8
 
 const (

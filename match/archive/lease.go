@@ -19,8 +19,8 @@ const (
 	LeaseEvery = 10 * time.Second
 )
 
-// Lease says that this process is alive, so that no other takes its tables over. If it has not said so for too long, it looks whether they are still its
-// own.
+// Lease says that this process is alive, so that no other takes its tables over. If it has not said so for too long, it
+// looks whether they are still its own.
 func (a *Archive) Lease() error {
 	ctx, cancel := callContext()
 	defer cancel()
@@ -49,8 +49,8 @@ func (a *Archive) renewed(until time.Time) {
 	}
 }
 
-// isAlive reports whether another process that owns a table may still play it. Of two processes with the same node's name the older one is gone:
-// the name is part of every match id, and Nakama needs it to be unique.
+// isAlive reports whether another process that owns a table may still play it. Of two processes with the same node's
+// name the older one is gone: the name is part of every match id, and Nakama needs it to be unique.
 func (a *Archive) isAlive(o owner) (bool, error) {
 	if o.Node == a.config.Node {
 		return false, nil

@@ -35,8 +35,8 @@ func (a *Archive) readOne(collection, key string) (*object, error) {
 	return &o, nil
 }
 
-// list shows every object of a collection of the system's, in the order of the keys. It ends with the first error, and with errEnough
-// without one.
+// list shows every object of a collection of the system's, in the order of the keys. It ends with the first error, and
+// with errEnough without one.
 func (a *Archive) list(collection string, see func(object) error) error {
 	return a.pages(collection, func(page []object) error {
 		for _, o := range page {

@@ -12,15 +12,15 @@ import (
 const (
 	// recentMax is how many results a player's object lists; then they become a page of their own.
 	recentMax = 25
-	// seatsMax bounds the tables at which a player has a seat at once. Beyond it the oldest is dropped: its match can still be resumed by
-	// the table's id.
+	// seatsMax bounds the tables at which a player has a seat at once. Beyond it the oldest is dropped: its match can
+	// still be resumed by the table's id.
 	seatsMax = 256
 	// pagesMax bounds the pages of a history: a million results.
 	pagesMax = 40_000
 )
 
-// player is everything that the server keeps about a user, in one object of its own that is keyed by the user's id. The system owns it: what users
-// own they can write and delete themselves.
+// player is everything that the server keeps about a user, in one object of its own that is keyed by the user's id. The
+// system owns it: what users own they can write and delete themselves.
 type player struct {
 	Stats Stats `json:"stats"`
 	// Seats are the tables at which the user has a seat and whose match is not settled, the newest last.
@@ -42,7 +42,8 @@ type historyPage struct {
 	Results []resultRef `json:"results"`
 }
 
-// version is what Nakama calls the version of an object: a hash of its content. absent is the version of an object that is not there.
+// version is what Nakama calls the version of an object: a hash of its content. absent is the version of an object that
+// is not there.
 const absent = "*"
 
 // versioned is a player as it was read.
@@ -148,7 +149,8 @@ func (o object) player() (versioned, error) {
 	return p, err
 }
 
-// readPlayers reads what is kept about users. Of a user about whom nothing is kept it returns a newcomer. The objects that cannot be used are in bad.
+// readPlayers reads what is kept about users. Of a user about whom nothing is kept it returns a newcomer. The objects
+// that cannot be used are in bad.
 func (a *Archive) readPlayers(users []string) (players map[string]*versioned, bad map[string]error, err error) {
 	players, bad = make(map[string]*versioned, len(users)), map[string]error{}
 	if len(users) == 0 {

@@ -203,7 +203,8 @@ func TestNothingFollowsASuspension(t *testing.T) {
 	}
 }
 
-// done is called once its state is stored, not before, and of many that wait for a database that is gone only the newest is kept.
+// done is called once its state is stored, not before, and of many that wait for a database that is gone only the
+// newest is kept.
 func TestDone(t *testing.T) {
 	c := newCluster(t, 2)
 	p := c.process("n")
@@ -235,7 +236,8 @@ func TestDone(t *testing.T) {
 	}
 }
 
-// Drain does not wait for company, nor for the patience of what has failed; it waits for all, and says so when it cannot.
+// Drain does not wait for company, nor for the patience of what has failed; it waits for all, and says so when it
+// cannot.
 func TestDrain(t *testing.T) {
 	c := newCluster(t, 2)
 	p := c.process("n", func(config *archive.Config) { config.Every = time.Hour })
@@ -273,7 +275,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// The first that is stored after an outage shows that it is over: what had failed waits no longer. What fails alone goes on waiting.
+// The first that is stored after an outage shows that it is over: what had failed waits no longer. What fails alone
+// goes on waiting.
 func TestAfterAnOutage(t *testing.T) {
 	c := newCluster(t, 2)
 	p := c.process("n")

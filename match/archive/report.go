@@ -22,7 +22,8 @@ type reports struct {
 	Reports  []Report `json:"reports"`
 }
 
-// Report stores a report with the record of a match. A second one by the same player about the same seat replaces the first.
+// Report stores a report with the record of a match. A second one by the same player about the same seat replaces the
+// first.
 func (a *Archive) Report(r *Result, report Report) error {
 	err := a.changeReports(r.RecordKey, func(all *reports) bool {
 		all.ResultID = r.ResultID

@@ -19,7 +19,8 @@ type Result struct {
 	Rules    json.RawMessage `json:"rules"`
 	Ranked   bool            `json:"ranked"`
 	Counted  bool            `json:"counted"` // it went into the players' statistics
-	// RatingFormula is the version of the formula by which the match has changed ratings; 0: it has not, or before versions were noted.
+	// RatingFormula is the version of the formula by which the match has changed ratings; 0: it has not, or before
+	// versions were noted.
 	RatingFormula int            `json:"rating_formula,omitempty"`
 	Incarnation   uint32         `json:"incarnation"`
 	StartedUnixMs int64          `json:"started_unix_ms"`
@@ -95,8 +96,9 @@ func (p *PlayerResult) forget() {
 	p.UserID, p.Name, p.Deleted, p.Rating = "", deletedName, true, nil
 }
 
-// newResult is the result of a table whose match is over. All of it follows from the record, but for who sat there. Of a record that cannot be
-// read there is an error, and a result all the same: who sat there, and that it counts for nothing.
+// newResult is the result of a table whose match is over. All of it follows from the record, but for who sat there. Of
+// a record that cannot be read there is an error, and a result all the same: who sat there, and that it counts for
+// nothing.
 func newResult(t *Table) (*Result, error) {
 	sum, err := summarize(t)
 	r := &Result{
@@ -127,7 +129,8 @@ func digest(record []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// summarize is what a record says of its match. Of one that cannot be read, which may even panic, it is nothing about each seat.
+// summarize is what a record says of its match. Of one that cannot be read, which may even panic, it is nothing about
+// each seat.
 func summarize(t *Table) (sum domain.Summary, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -46,8 +46,8 @@ func (a *Archive) Find(tableID string) (*Table, error) {
 	return &c.Table, nil
 }
 
-// Claim takes over an interrupted table for this process, in the next incarnation: of all who ask, in whatever process, one gets it. The others
-// fail with an *ElsewhereError. The user has to sit there; "" is the server itself.
+// Claim takes over an interrupted table for this process, in the next incarnation: of all who ask, in whatever process,
+// one gets it. The others fail with an *ElsewhereError. The user has to sit there; "" is the server itself.
 func (a *Archive) Claim(tableID, userID string) (*Table, error) {
 	if a.isDraining() {
 		return nil, ErrDraining
@@ -114,7 +114,8 @@ func (a *Archive) endClaim(tableID string) {
 	delete(a.claims, tableID)
 }
 
-// adopt makes this process the owner of a checkpoint, if nobody has touched it since it was read. What is over is settled.
+// adopt makes this process the owner of a checkpoint, if nobody has touched it since it was read. What is over is
+// settled.
 func (a *Archive) adopt(c *checkpoint, version string, state State) (*Table, error) {
 	c.Serial++
 	if !c.Table.State.over() {
@@ -143,8 +144,8 @@ func (a *Archive) adopt(c *checkpoint, version string, state State) (*Table, err
 	return &c.Table, nil
 }
 
-// Interrupted are the tables where a user has a seat and that are not alive in this process. Those whose result is still being written are not among
-// them, nor those that cannot be read.
+// Interrupted are the tables where a user has a seat and that are not alive in this process. Those whose result is
+// still being written are not among them, nor those that cannot be read.
 func (a *Archive) Interrupted(userID string) ([]*Table, error) {
 	p, err := a.readPlayer(userID)
 	if err != nil {

@@ -29,7 +29,8 @@ func (c *cluster) interruptedAs(id, node string) *game {
 	return g
 }
 
-// Twenty callers in two processes claim a table at once: one gets it, in the next incarnation; all others hear that it is elsewhere.
+// Twenty callers in two processes claim a table at once: one gets it, in the next incarnation; all others hear that it
+// is elsewhere.
 func TestOneClaims(t *testing.T) {
 	for range 20 {
 		c := newCluster(t, 2)
@@ -110,7 +111,8 @@ func TestWhoMayClaim(t *testing.T) {
 	}
 }
 
-// A process that comes back from a long pause finds out that its table was taken over, by its next write; what it writes is not taken.
+// A process that comes back from a long pause finds out that its table was taken over, by its next write; what it
+// writes is not taken.
 func TestPausedProcess(t *testing.T) {
 	for _, next := range []archive.State{archive.Running, archive.Ended, archive.Suspended, archive.Aborted} {
 		t.Run(string(next), func(t *testing.T) {
@@ -190,7 +192,8 @@ func (c *cluster) write(collection, key, value string) {
 	}
 }
 
-// A process is believed to be alive until its lease runs out; one that has none, or one that another process of its name has, is not.
+// A process is believed to be alive until its lease runs out; one that has none, or one that another process of its
+// name has, is not.
 func TestLease(t *testing.T) {
 	c := newCluster(t, 2)
 	c.interrupted("a") // never leased
@@ -271,7 +274,8 @@ func TestAnswerOfAClaimIsLost(t *testing.T) {
 	}
 }
 
-// A table whose match could not be made, or stopped without a word, is suspended, and can be claimed once that is stored.
+// A table whose match could not be made, or stopped without a word, is suspended, and can be claimed once that is
+// stored.
 func TestSuspendWhatHasStopped(t *testing.T) {
 	c := newCluster(t, 2)
 	c.interrupted("dead")

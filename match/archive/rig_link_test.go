@@ -39,7 +39,8 @@ func (l *link) count() int {
 
 var errDead = errors.New("the database is gone")
 
-// dieAt lets the n-th call from now and all that follow fail. taken says that the n-th takes effect, only its answer is lost.
+// dieAt lets the n-th call from now and all that follow fail. taken says that the n-th takes effect, only its answer is
+// lost.
 func (l *link) dieAt(n int, taken bool) {
 	if !taken {
 		l.set(func(c call) error { return unless(c.n < n) }, nil)

@@ -7,8 +7,8 @@ import (
 	"github.com/heroiclabs/nakama-common/runtime"
 )
 
-// settleTries is how often a settlement is tried anew at once when somebody else has changed what it had read: another match of one of
-// the players ended at the same moment.
+// settleTries is how often a settlement is tried anew at once when somebody else has changed what it had read: another
+// match of one of the players ended at the same moment.
 const settleTries = 8
 
 func (a *Archive) settleOne(w work) {
@@ -44,8 +44,9 @@ func (a *Archive) setAside(w work, cause error) {
 // patience is how long a settlement lets another one of the same users go first.
 const patience = time.Second
 
-// enter notes whose match is being settled; false if another one of theirs is, unless that has taken too long. In one process they settle one after the
-// other: the database would have the later one try again, and Nakama log an error for that.
+// enter notes whose match is being settled; false if another one of theirs is, unless that has taken too long. In one
+// process they settle one after the other: the database would have the later one try again, and Nakama log an error for
+// that.
 func (a *Archive) enter(users []string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,9 +72,9 @@ func (a *Archive) exit(users []string) {
 
 var errLost = errors.New("another process has the table")
 
-// settle writes the result of a finished match with all that follows from it, once: the result, the record, its players' statistics and
-// histories are one transaction, which fails if the result is there already. The leaderboards follow, and only then the table is
-// forgotten, so that whoever finds it after a crash goes on with what is left.
+// settle writes the result of a finished match with all that follows from it, once: the result, the record, its
+// players' statistics and histories are one transaction, which fails if the result is there already. The leaderboards
+// follow, and only then the table is forgotten, so that whoever finds it after a crash goes on with what is left.
 func (a *Archive) settle(w *work) error {
 	users := w.table.humans()
 	s, err := a.commitOnce(w)
@@ -83,7 +84,8 @@ func (a *Archive) settle(w *work) error {
 	a.mu.Lock()
 	a.answerLocked(w.entry, w.handed)
 	a.mu.Unlock()
-	// Accounts are looked for after the commit: a deletion that ends from now on finds the result, and one that ended before may have missed it.
+	// Accounts are looked for after the commit: a deletion that ends from now on finds the result, and one that ended
+	// before may have missed it.
 	usernames, err := a.alive(users)
 	if err != nil {
 		return err

@@ -139,8 +139,8 @@ func TestDeletedPlayer(t *testing.T) {
 	}
 }
 
-// Nothing of what was stored lasts longer than an account that is deleted while it is stored, at whatever call the deletion begins, and whether it ends at once
-// or later.
+// Nothing of what was stored lasts longer than an account that is deleted while it is stored, at whatever call the
+// deletion begins, and whether it ends at once or later.
 func TestAccountIsDeletedWhileItsResultIsWritten(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		n := 1
@@ -216,7 +216,8 @@ func (c *cluster) wantNothingOf(userID, name, when string) {
 	}
 }
 
-// A match whose record cannot be read, or whose bytes were changed, ends all the same, counts for nothing and stays nowhere.
+// A match whose record cannot be read, or whose bytes were changed, ends all the same, counts for nothing and stays
+// nowhere.
 func TestUnreadableRecord(t *testing.T) {
 	c := newCluster(t, 2)
 	p := c.process("n")

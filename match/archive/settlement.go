@@ -52,8 +52,8 @@ func (a *Archive) readSettlement(w *work) (*settlement, error) {
 	return s, nil
 }
 
-// checkOwn fails with errLost if a result is of another end of the match than ours: another process had taken the table over. A result that cannot be
-// read is nobody's: the failure is permanent.
+// checkOwn fails with errLost if a result is of another end of the match than ours: another process had taken the table
+// over. A result that cannot be read is nobody's: the failure is permanent.
 func (s *settlement) checkOwn(t *Table) error {
 	r, err := newObject(s.result).result()
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *settlement) checkOwn(t *Table) error {
 	return nil
 }
 
-// commit is the transaction: the result, the record, what is kept about each player, and the mark on the checkpoint that it is settled. The part of a
-// player that cannot be used is set aside, also in the transaction.
+// commit is the transaction: the result, the record, what is kept about each player, and the mark on the checkpoint
+// that it is settled. The part of a player that cannot be used is set aside, also in the transaction.
 func (a *Archive) commit(w *work, s *settlement) error {
 	writes, err := a.compose(w.id, func() []*runtime.StorageWrite { return a.settlementWrites(w, s) })
 	if err != nil {
@@ -127,7 +127,8 @@ func (a *Archive) playerWrites(r *Result, played *PlayerResult, s *settlement) [
 	return append(p.settle(userID, r), playerWrite(userID, p))
 }
 
-// settle moves a match from the player's seats to the history. It returns the write of the page that has become full, if one has.
+// settle moves a match from the player's seats to the history. It returns the write of the page that has become full,
+// if one has.
 func (p *player) settle(userID string, r *Result) []*runtime.StorageWrite {
 	p.rise(r.TableID)
 	full, number := p.remember(resultRef{r.ResultID, r.EndedUnixMs})
@@ -137,7 +138,8 @@ func (p *player) settle(userID string, r *Result) []*runtime.StorageWrite {
 	return []*runtime.StorageWrite{pageWrite(userID, number, full)}
 }
 
-// rate changes the ratings of all players by the result, if it is rated. players has those that are known, by user id; others count as newcomers.
+// rate changes the ratings of all players by the result, if it is rated. players has those that are known, by user id;
+// others count as newcomers.
 func (r *Result) rate(players map[string]*versioned) {
 	if !r.isRated() {
 		return

@@ -17,7 +17,8 @@ type Stats struct {
 	Misses     int `json:"misses"` // wrong claims
 	Streak     int `json:"streak"` // wins in a row, up to now
 	BestStreak int `json:"best_streak"`
-	// FastestTimedMs is the shortest match by the timed preset that the player won by taking the last Set of the deck; 0: none.
+	// FastestTimedMs is the shortest match by the timed preset that the player won by taking the last Set of the deck;
+	// 0: none.
 	FastestTimedMs int64 `json:"fastest_timed_ms"`
 	// Mu and Sigma are the rating from ranked matches, see package rating.
 	Mu     float64 `json:"mu"`

@@ -15,8 +15,8 @@ const (
 	sweepMost = 1_000
 )
 
-// Sweep puts right what other processes have left: it finishes settlements, ends the matches to which nobody has come back in time, and deletes
-// records that are old enough. Several processes may sweep at once.
+// Sweep puts right what other processes have left: it finishes settlements, ends the matches to which nobody has come
+// back in time, and deletes records that are old enough. Several processes may sweep at once.
 func (a *Archive) Sweep() error {
 	var failed []error
 	row := 0

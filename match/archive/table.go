@@ -39,8 +39,8 @@ type Progress struct {
 	Record      []byte `json:"record"`
 }
 
-// Terms are what stays as it is at the start, but for the players' names. They are most of a table's bytes, and stored only when they have
-// changed.
+// Terms are what stays as it is at the start, but for the players' names. They are most of a table's bytes, and stored
+// only when they have changed.
 type Terms struct {
 	// Setup is what the table was made from. Only package match reads it.
 	Setup  json.RawMessage `json:"setup,omitempty"`
@@ -76,7 +76,8 @@ func (t *Terms) SeatOf(userID string) (int, bool) {
 	return 0, false
 }
 
-// forgetUser takes a user's name out of the table, and all that the table was made from, which names users too and is not needed for settling.
+// forgetUser takes a user's name out of the table, and all that the table was made from, which names users too and is
+// not needed for settling.
 func (t *Terms) forgetUser(userID string) {
 	if seat, sits := t.SeatOf(userID); sits {
 		t.Seats[seat] = Seat{Name: deletedName}
@@ -104,7 +105,8 @@ type owner struct {
 // checkpoint is a table as it is stored.
 type checkpoint = stored[Table]
 
-// stored is what one object keeps of a table: its progress. Its terms have an object of their own, or were in the same one, by earlier versions.
+// stored is what one object keeps of a table: its progress. Its terms have an object of their own, or were in the same
+// one, by earlier versions.
 type stored[T Progress | Table] struct {
 	Format int    `json:"format"`
 	Owner  owner  `json:"owner"`

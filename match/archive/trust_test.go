@@ -24,7 +24,8 @@ func (c *cluster) forge(userID, collection, key, value string) {
 	}
 }
 
-// forgeEverything writes, as a user, all that earlier versions believed, and the same under the names and keys of today.
+// forgeEverything writes, as a user, all that earlier versions believed, and the same under the names and keys of
+// today.
 func (c *cluster) forgeEverything(userID, resultID, tableID string) {
 	stats := `{"matches":10000,"wins":9999,"sets":5,"mu":90,"sigma":0.5,"ranked_matches":500}`
 	kept := fmt.Sprintf(`{"stats":%s,"seats":[%q],"recent":[{"result_id":%q,"ended_unix_ms":1}],"pages":3}`, stats, tableID, resultID)

@@ -14,8 +14,8 @@ import (
 	"set3d/match/rating"
 )
 
-// dataFormat is the version of all that is stored. 1 had no mark: statistics, histories and seats were objects that the users owned. In 2 the system owns
-// everything.
+// dataFormat is the version of all that is stored. 1 had no mark: statistics, histories and seats were objects that the
+// users owned. In 2 the system owns everything.
 const dataFormat = 2
 
 // metaKey is the one object of metaCollection.
@@ -50,10 +50,11 @@ var (
 	ErrUpgrading = errors.New("another process is upgrading the stored data")
 )
 
-// Upgrade brings the stored data to the format of this version. It has to be called before anything is put, and nothing of an earlier version may run
-// meanwhile. What users own is never read: statistics, ratings and histories are computed anew from all stored results, in the order in which the matches
-// ended, and seats from the stored tables. It can be repeated at any time, after it was interrupted too; deleting the object set3d_meta/format makes the next
-// start do so. It fails with ErrNewerData, ErrUpgrading, an error of the database, or ctx's when the time is over.
+// Upgrade brings the stored data to the format of this version. It has to be called before anything is put, and nothing
+// of an earlier version may run meanwhile. What users own is never read: statistics, ratings and histories are computed
+// anew from all stored results, in the order in which the matches ended, and seats from the stored tables. It can be
+// repeated at any time, after it was interrupted too; deleting the object set3d_meta/format makes the next start do so.
+// It fails with ErrNewerData, ErrUpgrading, an error of the database, or ctx's when the time is over.
 func (a *Archive) Upgrade(ctx context.Context) error {
 	m, version, err := a.readMeta()
 	switch {
@@ -78,7 +79,8 @@ func (a *Archive) Upgrade(ctx context.Context) error {
 	return nil
 }
 
-// FinishUpgrade sets the leaderboards anew if an upgrade has changed what they should show. It may take long, and can be repeated.
+// FinishUpgrade sets the leaderboards anew if an upgrade has changed what they should show. It may take long, and can
+// be repeated.
 func (a *Archive) FinishUpgrade() error {
 	m, version, err := a.readMeta()
 	if err != nil || m.Boards || m.Format != dataFormat {
@@ -166,7 +168,8 @@ func (u *upgrade) renew() error {
 	return u.store()
 }
 
-// store writes something together with the mark that this process is still at it, so that nothing is written once another one has begun.
+// store writes something together with the mark that this process is still at it, so that nothing is written once
+// another one has begun.
 func (u *upgrade) store(writes ...*runtime.StorageWrite) error {
 	now := time.Now()
 	u.marks++

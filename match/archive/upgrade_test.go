@@ -39,7 +39,8 @@ func (c *cluster) remove(collection string, keys ...string) {
 	}
 }
 
-// old makes of what is stored what an earlier version would have left: no format, no objects of the server's about players.
+// old makes of what is stored what an earlier version would have left: no format, no objects of the server's about
+// players.
 func (c *cluster) old() {
 	c.t.Helper()
 	c.remove("set3d_meta", "format")
@@ -88,8 +89,8 @@ func played(t *testing.T) *cluster {
 	return c
 }
 
-// From the results alone an upgrade makes what the matches have left when they ended, whatever users have forged meanwhile, and the same again however often
-// it is repeated.
+// From the results alone an upgrade makes what the matches have left when they ended, whatever users have forged
+// meanwhile, and the same again however often it is repeated.
 func TestUpgrade(t *testing.T) {
 	c := played(t)
 	want := c.everything()
@@ -201,7 +202,8 @@ func TestCrashOfAnUpgrade(t *testing.T) {
 	}
 }
 
-// Data of a newer version is left alone, and so is data that another process is just upgrading; a process that died at it is not waited for for ever.
+// Data of a newer version is left alone, and so is data that another process is just upgrading; a process that died at
+// it is not waited for for ever.
 func TestWhoMayUpgrade(t *testing.T) {
 	soon, past := time.Now().Add(time.Minute).UnixMilli(), time.Now().Add(-time.Second).UnixMilli()
 	for name, row := range map[string]struct {
@@ -258,7 +260,8 @@ func TestWhoMayUpgrade(t *testing.T) {
 	}
 }
 
-// Of two processes that begin an upgrade at the same moment one does it; the other one gives up, and nothing it writes comes later.
+// Of two processes that begin an upgrade at the same moment one does it; the other one gives up, and nothing it writes
+// comes later.
 func TestTwoUpgradeAtOnce(t *testing.T) {
 	c := played(t)
 	want := c.everything()

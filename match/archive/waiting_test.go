@@ -29,7 +29,8 @@ type noLog struct{ runtime.Logger }
 
 func (noLog) Warn(string, ...any) {}
 
-// With the database gone the queue holds one entry for a table, and of those who wait for it a few, however often it is handed over and tried.
+// With the database gone the queue holds one entry for a table, and of those who wait for it a few, however often it is
+// handed over and tried.
 func TestWaitersAreBounded(t *testing.T) {
 	a := New(Config{Nakama: goneDatabase{}, Logger: noLog{}})
 	most := func() (waiters, failures int) {

@@ -17,12 +17,13 @@ const (
 	drainBackoff = 250 * time.Millisecond
 	// shownErrors is how often in a row an entry fails before its error is worth an operator's attention.
 	shownErrors = 3
-	// groupEvery is the least time between two batches of checkpoints for which verdicts wait. A transaction costs more than what is written in it.
+	// groupEvery is the least time between two batches of checkpoints for which verdicts wait. A transaction costs more
+	// than what is written in it.
 	groupEvery = 3 * time.Millisecond
 )
 
-// entry is one table in the queue: its newest state, and how far that is stored. A table is there once, however often it is handed over, so
-// the queue is never longer than there are tables.
+// entry is one table in the queue: its newest state, and how far that is stored. A table is there once, however often
+// it is handed over, so the queue is never longer than there are tables.
 type entry struct {
 	id       string
 	latest   Table
@@ -54,9 +55,10 @@ func (e *entry) isDirty() bool { return e.handed > e.stored }
 // isParked reports whether nothing is done about an entry until it is handed over anew.
 func (e *entry) isParked() bool { return e.parked == e.handed }
 
-// Put hands over a table's newest state, which replaces those before it that are not stored yet. done, if not nil, is called from another goroutine
-// when this state or a newer one is stored; it must not block. Of states that were replaced before a worker came to them only the newest one's is called, and
-// none when another process has taken the table over. Put does not wait for the database.
+// Put hands over a table's newest state, which replaces those before it that are not stored yet. done, if not nil, is
+// called from another goroutine when this state or a newer one is stored; it must not block. Of states that were
+// replaced before a worker came to them only the newest one's is called, and none when another process has taken the
+// table over. Put does not wait for the database.
 func (a *Archive) Put(t Table, done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -91,8 +93,9 @@ func (a *Archive) putLocked(e *entry, t Table) {
 	a.scheduleLocked(e)
 }
 
-// dateLocked says when an entry is due that has not failed. Those that may wait are due together, so that they are written together. Those that may not
-// wait are written at once if no batch was begun a moment ago, else with the next one.
+// dateLocked says when an entry is due that has not failed. Those that may wait are due together, so that they are
+// written together. Those that may not wait are written at once if no batch was begun a moment ago, else with the next
+// one.
 func (a *Archive) dateLocked(e *entry, now time.Time) {
 	e.due = now
 	if a.draining || e.latest.State != Running {
@@ -105,8 +108,8 @@ func (a *Archive) dateLocked(e *entry, now time.Time) {
 	}
 }
 
-// Suspend says that a table's match has stopped. If it was running it has done so without a word, and is handed over as it was handed over last. It does
-// nothing if the table is in another incarnation by now.
+// Suspend says that a table's match has stopped. If it was running it has done so without a word, and is handed over as
+// it was handed over last. It does nothing if the table is in another incarnation by now.
 func (a *Archive) Suspend(tableID string, incarnation uint32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,8 +175,8 @@ func (a *Archive) failedLocked(e *entry, err error, now time.Time) {
 	}
 }
 
-// recoveredLocked lets everything that has failed be tried at once when the database answers again: what has failed often waits long. One table that can
-// never be stored, among others that can, is not an outage.
+// recoveredLocked lets everything that has failed be tried at once when the database answers again: what has failed
+// often waits long. One table that can never be stored, among others that can, is not an outage.
 func (a *Archive) recoveredLocked(now time.Time) {
 	outage := a.failures >= shownErrors
 	a.failures = 0
@@ -195,7 +198,8 @@ func (a *Archive) gatherLocked(e *entry) {
 	}
 }
 
-// retry lets an entry be tried again soon, with the version that it really has. Its terms may be gone with the one that it had.
+// retry lets an entry be tried again soon, with the version that it really has. Its terms may be gone with the one that
+// it had.
 func (a *Archive) retry(w work, version string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -265,8 +269,8 @@ func (a *Archive) lose(e *entry) {
 	a.config.Superseded(e.id)
 }
 
-// Drain stores what waits without waiting for company, and returns when all of it is stored, or with an error that says how much is not
-// when ctx is done.
+// Drain stores what waits without waiting for company, and returns when all of it is stored, or with an error that says
+// how much is not when ctx is done.
 func (a *Archive) Drain(ctx context.Context) error {
 	select {
 	case <-a.beginDrain():

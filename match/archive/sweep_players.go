@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// playersPerSweep is how many players one sweep looks at, in pages of 100, to find those whose accounts are gone: 100,000 players take eight hours.
+// playersPerSweep is how many players one sweep looks at, in pages of 100, to find those whose accounts are gone:
+// 100,000 players take eight hours.
 const playersPerSweep = 1_000
 
-// sweepPlayers removes the data of users who do not exist any more: a deletion in Nakama's console runs no hooks, and what the system owns does not go with
-// the account. It goes on where the last sweep has stopped.
+// sweepPlayers removes the data of users who do not exist any more: a deletion in Nakama's console runs no hooks, and
+// what the system owns does not go with the account. It goes on where the last sweep has stopped.
 func (a *Archive) sweepPlayers() error {
 	var failed []error
 	for range playersPerSweep / pageSize {
