@@ -77,7 +77,6 @@ type Archive struct {
 	claims   map[string]bool // tables that this process is just trying to get
 	timer    *time.Timer
 	wakeAt   time.Time // when the timer goes off; zero: it is not set
-	batchAt  time.Time // when the last batch of checkpoints was begun
 	workers  [lanes]int
 	failures int // in a row, of whatever
 	draining bool

@@ -128,9 +128,6 @@ func (a *Archive) take(l lane) []work {
 		slices.SortFunc(due, byDue)
 		due = due[:most]
 	}
-	if l == checkpointLane {
-		a.batchAt = now
-	}
 	works := make([]work, len(due))
 	for i, e := range due {
 		e.busy, e.begun = true, e.handed

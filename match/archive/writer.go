@@ -17,9 +17,6 @@ const (
 	drainBackoff = 250 * time.Millisecond
 	// shownErrors is how often in a row an entry fails before its error is worth an operator's attention.
 	shownErrors = 3
-	// groupEvery is the least time between two batches of checkpoints for which verdicts wait. A transaction costs more
-	// than what is written in it.
-	groupEvery = 3 * time.Millisecond
 )
 
 // entry is one table in the queue: its newest state, and how far that is stored. A table is there once, however often
@@ -94,17 +91,11 @@ func (a *Archive) putLocked(e *entry, t Table) {
 }
 
 // dateLocked says when an entry is due that has not failed. Those that may wait are due together, so that they are
-// written together. Those that may not wait are written at once if no batch was begun a moment ago, else with the next
-// one.
+// written together.
 func (a *Archive) dateLocked(e *entry, now time.Time) {
 	e.due = now
-	if a.draining || e.latest.State != Running {
-		return
-	}
-	if every := a.config.Every; every > 0 {
+	if every := a.config.Every; every > 0 && !a.draining && e.latest.State == Running {
 		e.due = a.start.Add((now.Sub(a.start) + every).Truncate(max(every/2, time.Millisecond)))
-	} else if next := a.batchAt.Add(groupEvery); next.After(now) {
-		e.due = next
 	}
 }
 
