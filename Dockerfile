@@ -15,7 +15,8 @@ RUN go build -trimpath -buildmode=plugin -o set3d.so .
 
 FROM heroiclabs/nakama:${NAKAMA_VERSION}
 COPY --from=builder /build/set3d.so /nakama/data/modules/set3d.so
-COPY local.yml /nakama/data/local.yml
+# Nakama runs as nobody: a checkout that only its owner may read must not make an image that cannot start.
+COPY --chmod=644 local.yml /nakama/data/local.yml
 COPY --chmod=755 deploy/entrypoint.sh deploy/healthcheck.sh /nakama/
 # The server opens the plugin here, so a mismatch fails the build. `check` says yes to an empty folder, hence the test
 # before it; it does not run InitModule, so a bad setting is found at the start.

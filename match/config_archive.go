@@ -12,6 +12,11 @@ const (
 	durabilitySafe
 )
 
+func (d durability) String() string { return durabilities()[d] }
+
+// durabilities are the names of the durabilities, in their order.
+func durabilities() []string { return []string{"fast", "safe"} }
+
 // archiveConfig is what is kept, and for how long.
 type archiveConfig struct {
 	durability    durability
@@ -26,7 +31,7 @@ type archiveConfig struct {
 // archiveSettings are the keys about what outlives a match.
 func archiveSettings() []Setting {
 	return []Setting{
-		choice("SET3D_DURABILITY", "fast", []string{"fast", "safe"},
+		choice("SET3D_DURABILITY", "fast", durabilities(),
 			"fast: a verdict is told at once, and a crash can take back the last SET3D_CHECKPOINT_MS; safe: it is told when it is stored",
 			func(c *config, i int) { c.archive.durability = durability(i) }),
 		number("SET3D_CHECKPOINT_MS", "1000", 10, 60_000,

@@ -89,7 +89,8 @@ func register(ctx context.Context, logger runtime.Logger, nk runtime.NakamaModul
 	}
 	m.operator.start()
 	m.startMeasuring()
-	logger.Info("SET: 3D online %s, fast lane %t, %d ticks a second", serverVersion, settings.fastLane, settings.tickRate)
+	logger.Info("SET: 3D online %s, fast lane %t, %d ticks a second, durability %v", serverVersion, settings.fastLane, settings.tickRate,
+		settings.archive.durability)
 	return nil
 }
 

@@ -103,8 +103,8 @@ func TestImageStarts(t *testing.T) {
 	}
 }
 
-// TestComposeStopsGently wants Nakama to outlive its matches, PostgreSQL to outlive Nakama also where both are stopped at once,
-// and Docker to be done before systemd kills it: 90 s by default, of which Docker takes 5 s for itself.
+// TestComposeStopsGently wants Nakama to outlive its matches, PostgreSQL to outlive Nakama also where both are stopped
+// at once, and Docker to be done before systemd kills it: 90 s by default, of which Docker takes 5 s for itself.
 func TestComposeStopsGently(t *testing.T) {
 	postgres, nakama := services(t, "docker-compose.yml")
 	grace := time.Duration(shipped()["shutdown_grace_sec"].(int)) * time.Second
@@ -196,6 +196,28 @@ func TestProductionHasNoDefaults(t *testing.T) {
 		if memory := s.Deploy.Resources.Limits["memory"]; memory != s.SwapLimit {
 			t.Errorf("%s: memory %v, with swap %v: want them equal, which is no swap", name, memory, s.SwapLimit)
 		}
+	}
+}
+
+// TestImageIsReadableByNobody wants every file of the checkout that the image keeps to have a mode of its own: Nakama
+// runs as nobody, and a checkout may be readable by its owner alone.
+func TestImageIsReadableByNobody(t *testing.T) {
+	_, last, found := strings.Cut(read(t, "Dockerfile"), "FROM heroiclabs/nakama:")
+	if !found {
+		t.Fatal("the Dockerfile has no second stage")
+	}
+	copies := 0
+	for line := range strings.Lines(last) {
+		if !strings.HasPrefix(line, "COPY ") || strings.HasPrefix(line, "COPY --from") {
+			continue
+		}
+		copies++
+		if !strings.HasPrefix(line, "COPY --chmod=644 ") && !strings.HasPrefix(line, "COPY --chmod=755 ") {
+			t.Errorf("%q has the mode of the checkout", line)
+		}
+	}
+	if copies == 0 {
+		t.Error("the image keeps nothing of the checkout")
 	}
 }
 
