@@ -176,6 +176,8 @@ func (a *Archive) reconcile(w work) {
 		default:
 			a.retry(w, absent)
 		}
+	case stored.Owner == a.owner() && stored.Table.Incarnation > w.table.Incarnation:
+		a.lose(w.entry)
 	case stored.Owner == a.owner() && stored.Table.State != settled:
 		a.retry(w, version)
 	default:

@@ -185,7 +185,7 @@ func (a *Archive) renewVersion(w *work) error {
 		return err
 	case stored == nil:
 		w.version = absent
-	case stored.Owner != a.owner():
+	case stored.Owner != a.owner() || stored.Table.Incarnation > w.table.Incarnation:
 		return errLost
 	default:
 		w.version, w.serial = version, max(w.serial, stored.Serial+1)

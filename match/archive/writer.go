@@ -56,6 +56,9 @@ func (e *entry) isParked() bool { return e.parked == e.handed }
 // called from another goroutine when this state or a newer one is stored; it must not block. Of states that were
 // replaced before a worker came to them only the newest one's is called, and none when another process has taken the
 // table over. Put does not wait for the database.
+//
+// Put ignores a state of an earlier incarnation than the newest known one: a callback of a stopped match may hand it over
+// after this process has resumed the table.
 func (a *Archive) Put(t Table, done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,7 +67,7 @@ func (a *Archive) Put(t Table, done func()) {
 		e = &entry{id: t.ID, version: "*"}
 		a.entries[t.ID] = e
 	}
-	if e.lost || e.latest.State.over() || e.latest.State == Suspended && t.State == Running {
+	if t.Incarnation < e.latest.Incarnation || e.lost || e.latest.State.over() || e.latest.State == Suspended && t.State == Running {
 		return // nothing follows the end, and a suspended table has to be claimed first
 	}
 	a.putLocked(e, t)
@@ -248,7 +251,7 @@ func (a *Archive) park(w work, err error) {
 	a.emptyLocked()
 }
 
-// lose gives up a table that another process has.
+// lose gives up a table that another process has, or a later incarnation in this one.
 func (a *Archive) lose(e *entry) {
 	a.mu.Lock()
 	e.busy, e.stored, e.waiting = false, e.handed, nil
