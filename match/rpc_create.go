@@ -124,7 +124,7 @@ func (m *module) open(ctx context.Context, s tableSetup) (any, error) {
 		return nil, err
 	}
 	return createResponse{
-		MatchID: o.matchID, TableID: o.setup.TableID, Code: o.setup.Code, Private: s.Private, Preset: s.Preset,
+		MatchID: o.matchID, TableID: o.setup.TableID, Code: o.setup.Code, Private: s.Private, Preset: s.rulesName(),
 		Rules: viewRules(s.Rules), Seats: s.Seats,
 	}, nil
 }

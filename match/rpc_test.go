@@ -113,7 +113,7 @@ func TestRulesOverrideAPreset(t *testing.T) {
 	timed, _ := builtInPresets().find("timed")
 	want := viewRules(timed.rules)
 	want.TimeLimitMs, want.RefillPolicy = 90_000, "to_initial_size"
-	if made.Rules != want || made.Seats != 3 || made.Preset != "timed" || made.TableID == "" || n.match(made.MatchID) == nil {
+	if made.Rules != want || made.Seats != 3 || made.Preset != "custom" || made.TableID == "" || n.match(made.MatchID) == nil {
 		t.Fatalf("made %+v", made)
 	}
 }

@@ -21,7 +21,7 @@ func (t *table) start() {
 	if err := t.session.StartMatch(setup, &t.out); err != nil {
 		panic(fmt.Sprintf("a validated setup does not start: %v", err))
 	}
-	t.logger.Info("table %s: a match of %d by %s begins", t.setup.TableID, t.seats.count, t.setup.Preset)
+	t.logger.Info("table %s: a match of %d by %s begins", t.setup.TableID, t.seats.count, t.setup.rulesName())
 	t.module.count("set3d_matches_started_total", map[string]string{"preset": presetLabel(t.setup.rulesName())})
 }
 
