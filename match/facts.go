@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"time"
 
 	"set3d/domain"
@@ -20,6 +21,11 @@ type seatFact struct {
 	connected bool
 	forfeited bool
 	heldUntil time.Duration // on the module's clock; 0: not held
+}
+
+// sits reports whether a user has a seat, forfeited or not.
+func (f *facts) sits(userID string) bool {
+	return slices.ContainsFunc(f.seats[:], func(s seatFact) bool { return userID != "" && s.userID == userID })
 }
 
 // factsAt is what facts depend on: without a change of it they are the same.

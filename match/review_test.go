@@ -2,9 +2,12 @@ package match
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	wire "set3d/proto/set3d/v1"
 )
 
 func (u *fakeUser) review(t *testing.T, request string) (reviewResponse, string) {
@@ -72,5 +75,30 @@ func TestMatchReviewFails(t *testing.T) {
 	g.m.table().box.keepReview([]byte("?"), g.m.table().seats.names())
 	if _, why := g.players[0].review(t, `{"match_id":"`+g.m.id+`"}`); why != internalError || !g.n.logger.has("cannot look back") {
 		t.Fatalf("answered %q", why)
+	}
+}
+
+// However many have watched before, a player may review the match, also one who came last; of spectators so many are remembered.
+func TestReviewRemembersPlayers(t *testing.T) {
+	n := newFake(t, "SET3D_EMPTY_TABLE_MS=600000")
+	ann := n.session("ann")
+	m := ann.create(`{"seats":2}`)
+	for i := range metMax + 1 {
+		u := n.session(fmt.Sprint("visitor", i))
+		u.join(m)
+		m.leave(u)
+	}
+	ann.join(m)
+	bob := n.session("bob")
+	bob.join(m)
+	ask := `{"match_id":"` + m.id + `"}`
+	if _, why := bob.review(t, ask); !strings.Contains(why, "NOT_ENDED") {
+		t.Fatalf("while the match runs bob gets %q", why)
+	}
+	bob.send(m, wire.OpCode_OP_CODE_FORFEIT, &wire.Forfeit{})
+	for i, name := range []string{"ann", "bob", "visitor0", fmt.Sprint("visitor", metMax)} {
+		if _, why := n.session(name).review(t, ask); (why == "") != (i < 3) {
+			t.Errorf("%s gets %q", name, why)
+		}
 	}
 }

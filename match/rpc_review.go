@@ -12,7 +12,7 @@ import (
 
 const (
 	matchIDMax = 128 // characters
-	// metMax bounds how many users a table remembers as having been there.
+	// metMax bounds how many users a table remembers as having been there. Those who have a seat do not need that.
 	metMax = 1_000
 )
 
@@ -51,7 +51,7 @@ func (b *mailbox) reviewFor(userID string) (*review, wire.Reason) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case !b.met[userID]:
+	case !b.met[userID] && !b.facts.sits(userID):
 		return nil, wire.Reason_REASON_NOT_IN_MATCH
 	case b.review == nil:
 		return nil, wire.Reason_REASON_NOT_ENDED
