@@ -78,7 +78,7 @@ func TestMatchReviewFails(t *testing.T) {
 	}
 }
 
-// However many have watched before, a player may review the match, also one who came last; of spectators so many are remembered.
+// However many have watched before, a player may review the match, also one who came last. The bound is for spectators.
 func TestReviewRemembersPlayers(t *testing.T) {
 	n := newFake(t, "SET3D_EMPTY_TABLE_MS=600000")
 	ann := n.session("ann")

@@ -57,8 +57,8 @@ func (e *entry) isParked() bool { return e.parked == e.handed }
 // replaced before a worker came to them only the newest one's is called, and none when another process has taken the
 // table over. Put does not wait for the database.
 //
-// Put ignores a state of an earlier incarnation than the newest known one: a callback of a stopped match may hand it over
-// after this process has resumed the table.
+// Put ignores a state of an earlier incarnation than the newest known one: a callback of a stopped match may hand it
+// over after this process has resumed the table.
 func (a *Archive) Put(t Table, done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -67,7 +67,10 @@ func (a *Archive) Put(t Table, done func()) {
 		e = &entry{id: t.ID, version: "*"}
 		a.entries[t.ID] = e
 	}
-	if t.Incarnation < e.latest.Incarnation || e.lost || e.latest.State.over() || e.latest.State == Suspended && t.State == Running {
+	if t.Incarnation < e.latest.Incarnation || e.lost {
+		return
+	}
+	if e.latest.State.over() || e.latest.State == Suspended && t.State == Running {
 		return // nothing follows the end, and a suspended table has to be claimed first
 	}
 	a.putLocked(e, t)
