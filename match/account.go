@@ -43,6 +43,9 @@ func (t *table) rename(userID, name, avatar string) {
 	}
 	t.seats.seat[i].name, t.seats.seat[i].avatar = name, avatar
 	t.rosterChanged = true
+	if t.standing.started && !t.ended {
+		t.keepBy(t.now + KeepWrongWithin)
+	}
 }
 
 // displayName is a user's name as others are shown it: valid text of one line, not too long, without the characters that turn

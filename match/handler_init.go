@@ -51,7 +51,6 @@ func newTable(m *module, logger runtime.Logger, matchID string, params map[strin
 	t := &table{
 		module: m, setup: setup, box: box, logger: logger, seats: seats{count: setup.Seats},
 		session: domain.NewSession(), abort: newAbort(), now: now, emptySince: now,
-		setupJSON: mustJSON(setup), rulesJSON: mustJSON(viewRules(setup.Rules)),
 	}
 	if interrupted, ok := params[resumeParam].(string); ok {
 		if err := t.resume(interrupted); err != nil {

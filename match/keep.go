@@ -65,10 +65,7 @@ func (t *table) handOver(state archive.State, stored func()) {
 			ID: t.setup.TableID, MatchID: t.box.id, Incarnation: t.standing.incarnation, State: state,
 			SavedUnixMs: t.module.clock.wall().UnixMilli(), Record: t.session.Record(),
 		},
-		Terms: archive.Terms{
-			Setup: t.setupJSON, Preset: t.setup.rulesName(), Rules: t.rulesJSON, Ranked: t.setup.Ranked, Counts: t.counts(),
-			StartedUnixMs: t.startedUnixMs, Seats: t.archiveSeats(),
-		},
+		Terms: t.terms(),
 	}
 	t.module.archive.Put(t.kept, stored)
 	if t.box.isClosed() { // Nakama has stopped the match in the middle of this callback
@@ -96,18 +93,6 @@ func (t *table) counts() bool {
 		}
 	}
 	return true
-}
-
-func (t *table) archiveSeats() []archive.Seat {
-	seats := make([]archive.Seat, t.seats.count)
-	for i := range seats {
-		s := &t.seats.seat[i]
-		seats[i] = archive.Seat{UserID: s.userID, Name: s.name, Avatar: s.avatar}
-		if s.bot != 0 {
-			seats[i].Bot = s.bot.String()
-		}
-	}
-	return seats
 }
 
 // abandon lets the archive settle a match that broke as it stood before.

@@ -64,7 +64,7 @@ type mailbox struct {
 	poisoned bool
 	alarm    alarm
 	standing standing
-	met      map[string]bool // the users who have been here
+	met      map[string]bool // users who have been here, at most metMax
 	review   *review         // of the match, when it is over
 	facts    facts
 }

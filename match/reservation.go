@@ -1,6 +1,8 @@
 package match
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -155,11 +157,27 @@ func (l *ledger) vacate(seat int) {
 	l.places[seat] = place{}
 }
 
-// bar keeps a user from this table for good.
-func (l *ledger) bar(userID string) {
+// bar keeps users from this table for good.
+func (l *ledger) bar(users ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.barred[userID] = true
+	for _, userID := range users {
+		l.barred[userID] = true
+	}
+}
+
+// barredUsers are the users who may not come back, in order.
+func (l *ledger) barredUsers() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Sorted(maps.Keys(l.barred))
+}
+
+// barredCount is how many they are.
+func (l *ledger) barredCount() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.barred)
 }
 
 func (l *ledger) bars(userID string) bool {

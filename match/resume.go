@@ -22,7 +22,7 @@ func (t *table) resume(interrupted string) error {
 	if err := json.Unmarshal([]byte(interrupted), &from); err != nil {
 		return fmt.Errorf("unreadable checkpoint: %w", err)
 	}
-	session, err := domain.Replay(from.Record, &domain.Output{})
+	session, saved, err := readInterrupted(&from)
 	if err != nil {
 		return err
 	}
@@ -32,9 +32,8 @@ func (t *table) resume(interrupted string) error {
 		started: true, startedAt: t.now - ms(session.NowMs()), incarnation: from.Incarnation, revision: session.Revision(),
 	}
 	t.box.ledger.close()
-	if err := t.restoreSeats(&from); err != nil {
-		return err
-	}
+	t.box.ledger.bar(saved.Barred...)
+	t.restoreSeats(from.Seats, &saved.Order)
 	t.allActive()
 	t.holdSeats()
 	t.standing.revision = session.Revision()
@@ -48,17 +47,13 @@ func (t *table) resume(interrupted string) error {
 	return nil
 }
 
-func (t *table) restoreSeats(from *archive.Table) error {
+func (t *table) restoreSeats(from []archive.Seat, order *[domain.MaxPlayers]int) {
 	bots := t.session.Setup().Bots
-	if len(from.Seats) != t.session.Setup().Players {
-		return fmt.Errorf("%d seats for a match of %d", len(from.Seats), t.session.Setup().Players)
+	t.seats = seats{count: len(from)}
+	for i, s := range from {
+		t.seats.seat[i] = seat{userID: s.UserID, name: s.Name, avatar: s.Avatar, order: order[i], bot: bots[i].Level}
+		t.seats.sat = max(t.seats.sat, order[i])
 	}
-	t.seats = seats{count: len(from.Seats), sat: len(from.Seats)}
-	for i, s := range from.Seats {
-		t.seats.seat[i] = seat{userID: s.UserID, name: s.Name, avatar: s.Avatar, order: i + 1, bot: bots[i].Level}
-		t.box.remember(s.UserID)
-	}
-	return nil
 }
 
 // holdSeats lets everybody drop, so that the seats are held as long as the rules say. Where they say not at all, there is a little time for
@@ -72,15 +67,6 @@ func (t *table) holdSeats() {
 		if t.seats.seat[i].userID != "" {
 			t.apply(domain.Drop{Seat: i}) // refused for who has forfeited, or had dropped
 		}
-	}
-}
-
-// remember notes a user who has been at the table.
-func (b *mailbox) remember(userID string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if userID != "" && len(b.met) < metMax {
-		b.met[userID] = true
 	}
 }
 
@@ -144,11 +130,8 @@ func (m *module) resumeTable(ctx context.Context, tableID, userID string) (strin
 
 // mayResume reports whether the user has a seat at a table that is alive.
 func (m *module) mayResume(b *mailbox, userID string) error {
-	f := b.known()
-	for i := range f.seats {
-		if f.seats[i].userID == userID {
-			return nil
-		}
+	if f := b.known(); f.sits(userID) {
+		return nil
 	}
 	return reject(wire.Reason_REASON_UNKNOWN_MATCH, nil)
 }
@@ -164,14 +147,19 @@ func (m *module) finishResume(ctx context.Context, o *opening, userID string) (e
 		}
 	}()
 	claimed, err = m.archive.Claim(o.setup.TableID, userID)
-	if err != nil {
-		return m.claimFailed(o, err)
+	var elsewhere *archive.ElsewhereError
+	if errors.As(err, &elsewhere) && elsewhere.MatchID != "" {
+		o.matchID = elsewhere.MatchID
+		return errElsewhere
 	}
-	var setup tableSetup
-	if err := json.Unmarshal(claimed.Setup, &setup); err != nil {
+	if err != nil {
+		return m.claimFailed(o.setup.TableID, err)
+	}
+	saved, err := readSaved(claimed.Setup)
+	if err != nil {
 		return m.openFailed(err)
 	}
-	params, err := m.tables.adopt(o, setup).params()
+	params, err := m.tables.adopt(o, saved.tableSetup).params()
 	if err != nil {
 		return m.openFailed(err)
 	}
@@ -184,19 +172,16 @@ func (m *module) finishResume(ctx context.Context, o *opening, userID string) (e
 	return nil
 }
 
-// claimFailed says why a table cannot be resumed here. One that is alive in another process is no failure.
-func (m *module) claimFailed(o *opening, err error) error {
+// claimFailed says why a table cannot be resumed here.
+func (m *module) claimFailed(tableID string, err error) error {
 	var elsewhere *archive.ElsewhereError
 	switch {
-	case errors.As(err, &elsewhere) && elsewhere.MatchID != "":
-		o.matchID = elsewhere.MatchID
-		return errElsewhere
 	case errors.As(err, &elsewhere):
 		return reject(wire.Reason_REASON_BUSY, waitArgs(resumePause))
 	case errors.Is(err, archive.ErrDraining):
 		return reject(wire.Reason_REASON_SHUTTING_DOWN, nil)
 	case errors.Is(err, archive.ErrOver):
-		return reject(wire.Reason_REASON_MATCH_OVER, args{"result_id": o.setup.TableID})
+		return reject(wire.Reason_REASON_MATCH_OVER, args{"result_id": tableID})
 	case errors.Is(err, archive.ErrUnknownTable):
 		return reject(wire.Reason_REASON_UNKNOWN_MATCH, nil)
 	}

@@ -2,8 +2,6 @@ package match
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"set3d/domain"
@@ -74,21 +72,13 @@ type waiting struct {
 	players [domain.MaxPlayers]domain.PlayerSnapshot
 }
 
-// readWaiting reads a checkpoint, at which a replay may even panic.
+// readWaiting reads a checkpoint.
 func readWaiting(t *archive.Table) (w waiting, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			w, err = waiting{}, fmt.Errorf("table %s: panic: %v", t.ID, cause)
-		}
-	}()
-	session, err := domain.Replay(t.Record, &domain.Output{})
+	session, saved, err := readInterrupted(t)
 	if err != nil {
 		return w, err
 	}
-	if err := json.Unmarshal(t.Setup, &w.setup); err != nil {
-		return w, err
-	}
-	w.players = session.Snapshot().ByPlayer
+	w.setup, w.players = saved.tableSetup, session.Snapshot().ByPlayer
 	w.view = tableView{
 		TableID: t.ID, Phase: phaseInterrupted, Private: w.setup.Private, Ranked: w.setup.Ranked, StartMode: w.setup.startName(),
 		Preset: w.setup.rulesName(), Rules: viewRules(w.setup.Rules), Seats: len(t.Seats), Taken: len(t.Seats),

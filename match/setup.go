@@ -10,7 +10,8 @@ import (
 )
 
 // tableSetup is all that a match is made from. It crosses Nakama as JSON in one parameter, because parameters must
-// survive gob; it never leaves the process. It is comparable: two requests are the same if their setups are.
+// survive gob. It is comparable: two requests are the same if their setups are. The table changes its own copy, which
+// is stored with its checkpoints: see savedTable.
 type tableSetup struct {
 	TableID string
 	Creator string // user id
@@ -81,10 +82,14 @@ func readSetup(params map[string]any) (tableSetup, error) {
 	if err := json.Unmarshal([]byte(raw), &s); err != nil {
 		return tableSetup{}, fmt.Errorf("unreadable setup: %w", err)
 	}
+	return s, s.validate()
+}
+
+func (s *tableSetup) validate() error {
 	if s.Seats < 1 || s.Seats > domain.MaxPlayers {
-		return tableSetup{}, fmt.Errorf("a table has 1 to %d seats, not %d", domain.MaxPlayers, s.Seats)
+		return fmt.Errorf("a table has 1 to %d seats, not %d", domain.MaxPlayers, s.Seats)
 	}
-	return s, s.Rules.Validate()
+	return s.Rules.Validate()
 }
 
 // deck is where the cards come from. The key is asked for only when it is needed.

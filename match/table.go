@@ -1,7 +1,6 @@
 package match
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/heroiclabs/nakama-common/runtime"
@@ -45,15 +44,14 @@ type table struct {
 	held          [domain.MaxPlayers]uint64 // by seat: id of the claim that the session holds
 	abort         *wire.Event               // what a panic tells the players
 	label         label
-	factsAt       factsAt         // of the facts that are published
-	alarmAt       time.Duration   // when the alarm goes off; 0: it is not set
-	quietUntil    time.Duration   // until then ticks have nothing to do unless something happens
-	unkept        bool            // something has happened that a checkpoint must hold
-	keepAt        time.Duration   // when that is due; meaningless while there is nothing
-	weighed       int             // how many of the events in out have been looked at for that
-	setupJSON     json.RawMessage // as it will be read again
-	rulesJSON     json.RawMessage // as RPCs show them
-	kept          archive.Table   // what was handed over last
+	factsAt       factsAt       // of the facts that are published
+	alarmAt       time.Duration // when the alarm goes off; 0: it is not set
+	quietUntil    time.Duration // until then ticks have nothing to do unless something happens
+	unkept        bool          // something has happened that a checkpoint must hold
+	keepAt        time.Duration // when that is due; meaningless while there is nothing
+	weighed       int           // how many of the events in out have been looked at for that
+	described     description
+	kept          archive.Table // what was handed over last
 	outbox        outbox
 	encoder       encoder
 	receiver      receiver

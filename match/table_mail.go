@@ -108,12 +108,12 @@ func (t *table) claim(m mail) {
 		t.reply(reply{kind: replyRefused, to: m.from, claimID: claim.ID, refusal: result.Refusal})
 	case domain.Repeated:
 		t.reply(reply{kind: replyVerdict, to: m.from, claimID: claim.ID, verdict: result.Verdict})
-	case domain.Held:
+	case domain.Held, domain.HeldAlready: // perhaps since before the table was resumed
 		t.held[claim.Seat] = claim.ID
 	case domain.Applied: // answered by an event
 		t.judged = append(t.judged, m.at)
 		t.seats.seat[claim.Seat].playedAt = t.now
-	case domain.HeldAlready, domain.Waiting:
+	case domain.Waiting:
 	}
 }
 
