@@ -85,7 +85,7 @@ func (r *registry) beginLocked(o *opening, limit int) bool {
 }
 
 // beginResume returns the mailbox of a table that is open; or the opening by which it is being resumed, which mine says is fresh: the caller has to
-// finish it.
+// finish it. With a nil fresh it only looks, and may find neither.
 func (r *registry) beginResume(tableID string, fresh *opening) (o *opening, mine bool, b *mailbox) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,6 +96,9 @@ func (r *registry) beginResume(tableID string, fresh *opening) (o *opening, mine
 	}
 	if b := r.ofTableLocked(tableID); b != nil {
 		return nil, false, b
+	}
+	if fresh == nil {
+		return nil, false, nil
 	}
 	fresh.resumed = true
 	r.openings = append(r.openings, fresh)

@@ -105,14 +105,22 @@ const (
 // errElsewhere ends an opening because the table is alive in another process.
 var errElsewhere = errors.New("the table is alive in another process")
 
-// resumeTable returns the id of the match in which a table lives, which it makes if need be. Only one makes it, whoever asks.
+// resumeTable returns the id of the match in which a table lives, which it makes if need be. Of several callers one
+// makes it. It registers an opening only for a user who has a seat, by the database: strangers keep no player waiting.
 func (m *module) resumeTable(ctx context.Context, tableID, userID string) (string, error) {
+	var fresh *opening
 	for range resumeTries {
-		o, mine, box := m.tables.beginResume(tableID, m.newOpening(tableSetup{TableID: tableID}))
-		if box != nil {
+		o, mine, box := m.tables.beginResume(tableID, fresh)
+		switch {
+		case box != nil:
 			return box.id, m.mayResume(box, userID)
-		}
-		if mine {
+		case o == nil:
+			if err := m.checkInterrupted(tableID, userID); err != nil {
+				return "", err
+			}
+			fresh = m.newOpening(tableSetup{TableID: tableID})
+			continue
+		case mine:
 			err := m.finishResume(ctx, o, userID)
 			if errors.Is(err, errElsewhere) {
 				err = nil
@@ -134,6 +142,23 @@ func (m *module) mayResume(b *mailbox, userID string) error {
 		return nil
 	}
 	return reject(wire.Reason_REASON_UNKNOWN_MATCH, nil)
+}
+
+// checkInterrupted reports why a user cannot go on with a table that is not alive here. It changes nothing. A table
+// whose checkpoint cannot be used is logged once, not with each call of a client.
+func (m *module) checkInterrupted(tableID, userID string) error {
+	t, err := m.archive.Find(tableID)
+	if err != nil {
+		return m.claimFailed(tableID, err)
+	}
+	if _, sits := t.SeatOf(userID); !sits {
+		return reject(wire.Reason_REASON_UNKNOWN_MATCH, nil)
+	}
+	if _, _, err := readInterrupted(t); err != nil {
+		m.logger.errorOnce(tableID, "table %s: cannot be resumed: %v", tableID, err)
+		return reject(wire.Reason_REASON_INTERNAL, nil)
+	}
+	return nil
 }
 
 // finishResume claims the table and makes its match. What cannot be made goes back to the archive.

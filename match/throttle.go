@@ -28,7 +28,11 @@ type lineCounts struct {
 
 	mu    sync.Mutex
 	kinds map[string]*lineCount // by format
+	said  map[string]bool       // subjects of errorOnce
 }
+
+// saidMax bounds how many subjects errorOnce remembers. Nothing is written about further ones.
+const saidMax = 1_000
 
 // lineCount is the running minute of one kind.
 type lineCount struct {
@@ -65,7 +69,7 @@ func (l lineLevel) write(to runtime.Logger, format string, v ...any) {
 }
 
 func newThrottle(to runtime.Logger, now func() time.Duration) *throttle {
-	return &throttle{to, &lineCounts{now: now, to: to, kinds: map[string]*lineCount{}}}
+	return &throttle{to, &lineCounts{now: now, to: to, kinds: map[string]*lineCount{}, said: map[string]bool{}}}
 }
 
 // over is the throttle for another logger of Nakama's.
@@ -79,6 +83,23 @@ func (t *throttle) Warn(format string, v ...any) { t.write(warnLine, format, v) 
 
 // Error implements runtime.Logger.
 func (t *throttle) Error(format string, v ...any) { t.write(errorLine, format, v) }
+
+// errorOnce writes an error about a subject once in the life of the process, however often clients cause it.
+func (t *throttle) errorOnce(subject, format string, v ...any) {
+	if t.lines.isFirst(subject) {
+		t.Error(format, v...)
+	}
+}
+
+func (c *lineCounts) isFirst(subject string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.said[subject] || len(c.said) >= saidMax {
+		return false
+	}
+	c.said[subject] = true
+	return true
+}
 
 // WithField implements runtime.Logger.
 func (t *throttle) WithField(key string, v any) runtime.Logger {
