@@ -47,7 +47,7 @@ import (
 // match that has begun).
 //
 // Forgotten, because only a match that is over has it, and that is not resumed: table.rematch, seat.wants,
-// mailbox.review, table.abort, table.farewell, table.closing.
+// mailbox.review, table.abort, table.farewell, table.closing, table.reviewed, table.stopping.
 //
 // Forgotten with the connections, the messages and the process: table.visitors, seat.visitor, table.pending,
 // table.replies, table.judged, table.out, table.weighed, table.outbox (what was held back was never told; WELCOME tells
