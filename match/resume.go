@@ -148,13 +148,16 @@ func (m *module) mayResume(b *mailbox, userID string) error {
 // whose checkpoint cannot be used is logged once, not with each call of a client.
 func (m *module) checkInterrupted(tableID, userID string) error {
 	t, err := m.archive.Find(tableID)
-	if err != nil {
+	if err != nil && !archive.IsUnreadable(err) {
 		return m.claimFailed(tableID, err)
 	}
-	if _, sits := t.SeatOf(userID); !sits {
-		return reject(wire.Reason_REASON_UNKNOWN_MATCH, nil)
+	if err == nil {
+		if _, sits := t.SeatOf(userID); !sits {
+			return reject(wire.Reason_REASON_UNKNOWN_MATCH, nil)
+		}
+		_, _, err = readInterrupted(t)
 	}
-	if _, _, err := readInterrupted(t); err != nil {
+	if err != nil {
 		m.logger.errorOnce(tableID, "table %s: cannot be resumed: %v", tableID, err)
 		return reject(wire.Reason_REASON_INTERNAL, nil)
 	}

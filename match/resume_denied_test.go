@@ -67,10 +67,16 @@ func TestUnreadableRecordIsLoggedOnce(t *testing.T) {
 		"record": func(c *archive.Table) { c.Record = []byte("?") },
 		"setup":  func(c *archive.Table) { c.Setup = json.RawMessage(`{"Seats":9}`) },
 		"seats":  func(c *archive.Table) { c.Seats = c.Seats[:1] },
+		"table":  func(c *archive.Table) { c.ID = "another" },
+		"newer":  func(*archive.Table) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, id := quickGame(t, deckRequest(""), "ann", "bob").crash()
 			n.damage(t, id, damage)
+			if name == "newer" {
+				stored := n.storage.objects[keyOf("set3d_tables", id, "")]
+				stored.Value = strings.Replace(stored.Value, `"format":2`, `"format":9`, 1)
+			}
 			ann := n.session("ann")
 			for range 10 {
 				if _, err := ann.resume(id); reasonOf(err) != "INTERNAL" {

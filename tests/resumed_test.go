@@ -78,10 +78,9 @@ func TestLostRankIsRemembered(t *testing.T) {
 	r.end(t, syscall.SIGKILL)
 	r.again(t)
 	for _, user := range []*client.User{a.user, c.user} {
-		p, w := comesBack(t, r.server, user, found.TableID)
+		_, w := comesBack(t, r.server, user, found.TableID)
 		if w.GetStamp().GetIncarnation() != 1 || w.GetRole() != wire.Role_ROLE_PLAYER || w.GetSettings().GetRanked() {
 			t.Errorf("WELCOME {%v}", w)
 		}
-		defer p.forfeit()
 	}
 }

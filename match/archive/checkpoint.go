@@ -260,6 +260,9 @@ var (
 	errNewer = errors.New("checkpoint of a newer version")
 )
 
+// IsUnreadable reports whether what is stored of a table cannot be used, however often it is read.
+func IsUnreadable(err error) bool { return errors.Is(err, errUnreadable) || errors.Is(err, errNewer) }
+
 func unreadable(err error) error { return permanent(errors.Join(errUnreadable, err)) }
 
 // decodeCheckpoint reads a table's progress. Terms are in it only if an earlier version has written it.
