@@ -116,6 +116,9 @@ func (a *Archive) forgetPlayer(userID string, keep func(*player) player) error {
 	if err := a.forgetResults(userID, p); err != nil {
 		return err
 	}
+	if err := a.removePages(userID, p.Pages); err != nil { // before the player, who says how many there are
+		return err
+	}
 	known := p.results()
 	steady := true
 	err = a.changePlayer(userID, func(now *player) bool {
@@ -127,10 +130,7 @@ func (a *Archive) forgetPlayer(userID string, keep func(*player) player) error {
 	if err == nil && !steady {
 		err = errUnsteady
 	}
-	if err != nil {
-		return err
-	}
-	return a.removePages(userID, p.Pages)
+	return err
 }
 
 // forgetDamaged takes a user out of all results there are, because the object that leads to the user's own cannot be

@@ -329,3 +329,33 @@ func TestOneDeletionThatFails(t *testing.T) {
 		t.Errorf("tasks %v", left)
 	}
 }
+
+// A process that dies after the player's object was removed, or before, leaves no page of the history to nobody.
+func TestCrashWhileALongHistoryIsForgotten(t *testing.T) {
+	for n := range 6 { // the calls around the one that removes the player's object
+		c := newCluster(t, 1)
+		p := c.process("n")
+		for i := range 30 {
+			c.settled(p, fmt.Sprintf("T%02d", i))
+		}
+		gone := c.users[0]
+		if err := p.PrepareForget(gone); err != nil {
+			t.Fatal(err)
+		}
+		c.deleteAccount(gone)
+		left := n
+		deleting := false
+		p.link.set(func(call call) error {
+			if deleting = deleting || call.op == "delete"; deleting {
+				left--
+			}
+			return unless(left >= 0)
+		}, nil)
+		_ = p.FinishForget(gone) // it dies in it
+		c.age("set3d_forget", gone)
+		if err := c.process("n").Sweep(); err != nil {
+			t.Fatal(err)
+		}
+		c.wantNothingOf(gone, "player0", fmt.Sprintf("died after %d calls", n))
+	}
+}
