@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever receives an event may do with it what it likes: it shares nothing with another event, nor with the session.
+// An event shares no memory with another event, nor with the session: its receiver may change it.
 func TestEventsShareNothing(t *testing.T) {
 	play := func(scribble bool) (out Output, s *Session) {
 		s = NewSession()

@@ -190,7 +190,7 @@ func TestNobodyIsIdleAlone(t *testing.T) {
 	}
 }
 
-// What costs a player nothing does not make the others look idle: emotes, snapshots, claims that are refused.
+// Emotes, snapshots and refused claims cost nothing, and do not make the other players look idle.
 func TestNoiseMakesNobodyIdle(t *testing.T) {
 	g := newGame(t, deckRequest(`,"rules":{"idle_limit_ms":3600000}`), "ann", "bob")
 	ann, bob := g.players[0], g.players[1]

@@ -12,7 +12,7 @@ import (
 // from the living table with each checkpoint, stored as archive.Terms.Setup, and read by readSaved alone. Checkpoints of
 // earlier versions have only the setup in it, as it was when the table was opened.
 //
-// What becomes of each part of a table at a restart (setup is tableSetup):
+// The fate of each part of a table at a restart (setup is tableSetup):
 //
 // Survives in the record, which is replayed: table.session, table.deck, table.ended, standing.started, standing.startedAt
 // (match time goes on where it was), standing.revision.

@@ -19,7 +19,8 @@ func (s *fakeStorage) put(collection, key, value string) {
 	}
 }
 
-// What cannot be settled is listed and counted, told to players who ask, and tried again when an operator wants it.
+// A match that cannot be settled is listed and counted, told to players who ask, and tried again when an operator wants
+// it.
 func TestAdminQueueRetriesWhatIsSetAside(t *testing.T) {
 	g := newGame(t, endDeck, "ann", "bob")
 	ann := g.players[0]

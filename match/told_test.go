@@ -199,8 +199,8 @@ func TestUnstoredEndShowsNowhere(t *testing.T) {
 	}
 }
 
-// What an operator ends is told as ended when that is stored, after the verdicts before it. Until then nothing more is
-// judged.
+// A match that an operator ends is told as ended when that is stored, after the verdicts before it. Until then nothing
+// more is judged.
 func TestStopIsStoredBeforeItIsTold(t *testing.T) {
 	g := newSafeGame(t, deckRequest(""), "ann", "bob")
 	ann, bob := g.players[0], g.players[1]

@@ -119,7 +119,7 @@ func TestCrashComparesRatings(t *testing.T) {
 	}
 }
 
-// What was told of a ranked match as final, and that somebody is out, is not taken back.
+// A result told as final, and a forfeit that was told, are not taken back.
 func TestCrashHoldsToWhatWasFinal(t *testing.T) {
 	c, m, _ := crashedMatch(t)
 	r := rankedResult(10, 1_000, 927)

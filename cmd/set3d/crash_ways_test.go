@@ -63,7 +63,7 @@ func TestCrashReadsWays(t *testing.T) {
 	}
 }
 
-// What may be lost depends on how a server ended, and on whether its database was there.
+// The bound on lost verdicts depends on how the server ended, and on whether its database was there.
 func TestCrashKnowsWhatMayBeLost(t *testing.T) {
 	now := time.Now()
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }

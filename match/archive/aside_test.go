@@ -170,7 +170,7 @@ type sqlError struct{ state string }
 func (e *sqlError) Error() string    { return "refused with state " + e.state }
 func (e *sqlError) SQLState() string { return e.state }
 
-// What the database refuses for its content is set aside; what it refuses for its own state is tried again.
+// Data that the database refuses is set aside; an error of the database itself is tried again.
 func TestDatabaseRefusesData(t *testing.T) {
 	for state, permanent := range map[string]bool{"22P05": true, "23514": true, "40001": false, "53300": false, "57P03": false, "08006": false, "2": false} {
 		t.Run(state, func(t *testing.T) {

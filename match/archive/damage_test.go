@@ -153,7 +153,7 @@ func TestNobodyResumesWhatIsSetAside(t *testing.T) {
 	}
 }
 
-// What is set aside after a player's deletion names the player as little as what was set aside before.
+// A table that is set aside does not name a deleted player, whether the deletion came before or after.
 func TestSetAsideAndDeletion(t *testing.T) {
 	for _, before := range []bool{false, true} {
 		c := newCluster(t, 2)

@@ -82,7 +82,7 @@ func TestCheckpointOfOneObject(t *testing.T) {
 	c.wantSettled("T", "U")
 }
 
-// Who sits where is written anew when somebody has deleted a table from the database, while it is played and when it
+// The terms are written anew when an operator has deleted a table from the database, while it is played and when it
 // has ended.
 func TestDeletedTermsAreWrittenAnew(t *testing.T) {
 	for _, state := range []archive.State{archive.Running, archive.Ended} {

@@ -46,7 +46,7 @@ func (c *cluster) forgeEverything(userID, resultID, tableID string) {
 	c.forge(userID, "set3d_nodes", "n", `{"boot":"x","until_unix_ms":99999999999999}`)
 }
 
-// What users own is never read as the server's, whatever they write and whenever.
+// Objects that users own are never read as the server's.
 func TestWhatUsersOwnIsNotBelieved(t *testing.T) {
 	c := newCluster(t, 2)
 	p := c.process("n")
@@ -222,4 +222,23 @@ func TestSeatsOfOneUserAtManyTables(t *testing.T) {
 	}
 	p.waitStored()
 	c.wantSettled(ids...)
+}
+
+// A sweep looks at so many players, and the next one goes on behind them.
+func TestSweepOfPlayersGoesOnWhereItStopped(t *testing.T) {
+	c := newCluster(t, 1)
+	p := c.process("n")
+	for i := range 1_000 {
+		c.write("set3d_players", c.user(fmt.Sprintf("many%d", i)), `{"stats":{"mu":25,"sigma":8},"seats":["there"]}`)
+	}
+	last := "ffffffff-ffff-4fff-bfff-ffffffffffff"
+	c.write("set3d_players", last, `{"stats":{"mu":25,"sigma":8},"seats":["gone"]}`)
+	for sweep, want := range []bool{true, false} {
+		if err := p.Sweep(); err != nil {
+			t.Fatal(err)
+		}
+		if there := len(c.player(last).Seats) == 1; there != want {
+			t.Fatalf("after sweep %d the last player is there: %t", sweep+1, there)
+		}
+	}
 }
