@@ -186,8 +186,8 @@ func (t *table) closeWhenDone() {
 	config := &t.module.config
 	switch {
 	case t.stopping:
-		if !t.outbox.isHolding() {
-			t.closeWith(wire.NoticeKind_NOTICE_KIND_CLOSED)
+		if t.mayClose() {
+			t.closeWith(t.closingKind())
 		}
 	case t.ended:
 		if t.mayClose() && (t.draining || t.now-t.endedAt >= config.afterEnd && !t.rematch.isMaking) {

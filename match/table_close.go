@@ -15,11 +15,15 @@ func (t *table) close() {
 		return
 	}
 	t.flush()
+	t.closeWith(t.closingKind())
+}
+
+// closingKind is how a table closes. A match whose end is not stored goes on from what is stored.
+func (t *table) closingKind() wire.NoticeKind {
 	if t.ended && t.outbox.isHolding() {
-		t.closeWith(wire.NoticeKind_NOTICE_KIND_SUSPENDED)
-		return
+		return wire.NoticeKind_NOTICE_KIND_SUSPENDED
 	}
-	t.closeWith(wire.NoticeKind_NOTICE_KIND_CLOSED)
+	return wire.NoticeKind_NOTICE_KIND_CLOSED
 }
 
 // closeWith closes the table and says why. What is held back is not told any more.

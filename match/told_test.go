@@ -260,3 +260,22 @@ func TestBrokenTableTellsNothingUnstored(t *testing.T) {
 		t.Errorf("ann was told %s", got)
 	}
 }
+
+// An end by an operator that a shutdown without a database overtakes is not told: the match is suspended.
+func TestStopThatCannotBeStored(t *testing.T) {
+	g := newSafeGame(t, deckRequest(""), "ann", "bob")
+	ann := g.players[0]
+	open := g.n.storage.block("multi", "write")
+	defer open()
+	g.n.mustAdmin("admin_end", `{"match_id":"`+g.m.id+`"}`, nil)
+	g.m.terminate(30)
+	g.pass(28 * time.Second)
+	news := ann.news()
+	notices := only[*wire.Notice](t, news)
+	if len(only[*wire.Update](t, news)) != 0 || notices[len(notices)-1].Kind != wire.NoticeKind_NOTICE_KIND_SUSPENDED {
+		t.Fatalf("ann was told:\n%s", story(t, news))
+	}
+	if g.m.loop() {
+		t.Fatal("goes on")
+	}
+}
