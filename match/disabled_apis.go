@@ -13,8 +13,8 @@ import (
 	wire "set3d/proto/set3d/v1"
 )
 
-// The names by which SET3D_NAKAMA_APIS leaves APIs of Nakama on that the game does not use. Whoever has an account could fill
-// the database with most of them.
+// The names by which SET3D_NAKAMA_APIS leaves APIs of Nakama on that the game does not use. Any account
+// could fill the database with most of them.
 const (
 	apiChat          = "chat"
 	apiFriendImports = "friend_imports" // from Facebook and Steam, which Nakama asks for them
@@ -76,8 +76,8 @@ func refused[T any](register func(beforeAPI[T]) error) registration {
 	}
 }
 
-// registerDisabledAPIs registers hooks that refuse the APIs that are switched off. There is none for one that is on, since a hook
-// costs time. Those of storage are registered elsewhere.
+// registerDisabledAPIs registers hooks that refuse the APIs that are switched off. There is none for one that is on,
+// since a hook costs time. Those of storage are registered elsewhere.
 func (m *module) registerDisabledAPIs(i runtime.Initializer) error {
 	realtime := func(id string) registration {
 		return func(refuse func() error) error {

@@ -171,8 +171,9 @@ func (a *Archive) retryPart(s *SetAside, version string) error {
 		if err != nil {
 			return err
 		}
+		mark := []*runtime.StorageDelete{{Collection: asideCollection, Key: s.ID, Version: version}}
 		ctx, cancel := callContext()
-		_, _, err = a.nk().MultiUpdate(ctx, nil, writes, []*runtime.StorageDelete{{Collection: asideCollection, Key: s.ID, Version: version}}, nil, false)
+		_, _, err = a.nk().MultiUpdate(ctx, nil, writes, mark, nil, false)
 		cancel()
 		if err == nil {
 			a.noteAside(-1)
@@ -221,8 +222,7 @@ func (a *Archive) partWrites(s *SetAside) ([]*runtime.StorageWrite, error) {
 	if r.Counted {
 		p.Stats.add(r, played)
 	}
-	return append(p.settle(s.UserID, r), playerWrite(s.UserID, p),
-		&runtime.StorageWrite{Collection: resultsCollection, Key: r.ResultID, Value: encode(r), Version: version}), nil
+	return append(p.settle(s.UserID, r), playerWrite(s.UserID, p), resultWrite(r, version)), nil
 }
 
 // knows reports whether a result is in a player's history.

@@ -270,7 +270,7 @@ func (a *Archive) pseudonymise(resultID, userID string) error {
 		}
 		if p := r.PlayerOf(userID); p != nil {
 			p.forget()
-			err = a.write([]*runtime.StorageWrite{{Collection: resultsCollection, Key: resultID, Value: encode(r), Version: version}})
+			err = a.write([]*runtime.StorageWrite{resultWrite(r, version)})
 		}
 		switch {
 		case isConflict(err):

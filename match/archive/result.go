@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/heroiclabs/nakama-common/runtime"
+
 	"set3d/domain"
 )
 
@@ -71,6 +73,11 @@ const deletedName = "deleted player"
 
 // anotherName stands for the others in what a player exports.
 const anotherName = "another player"
+
+// resultWrite stores a result in place of that version.
+func resultWrite(r *Result, version string) *runtime.StorageWrite {
+	return &runtime.StorageWrite{Collection: resultsCollection, Key: r.ResultID, Value: encode(r), Version: version}
+}
 
 // PlayerOf is a user's part of the result, or nil.
 func (r *Result) PlayerOf(userID string) *PlayerResult {

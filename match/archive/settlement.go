@@ -104,7 +104,7 @@ func (a *Archive) settlementWrites(w *work, s *settlement) []*runtime.StorageWri
 		writes = append(writes, a.playerWrites(r, &r.Players[i], s)...)
 	}
 	return append(writes,
-		&runtime.StorageWrite{Collection: resultsCollection, Key: r.ResultID, Value: encode(r), Version: absent},
+		resultWrite(r, absent),
 		&runtime.StorageWrite{Collection: recordsCollection, Key: r.RecordKey, Value: encode(storedRecord{r.ResultID, t.Record})},
 	)
 }

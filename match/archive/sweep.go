@@ -40,7 +40,8 @@ func (a *Archive) Sweep() error {
 		}
 		return nil
 	})
-	return errors.Join(err, errors.Join(failed...), a.sweepForgotten(), a.sweepPlayers(), a.sweepRecords(), a.sweepLegacy())
+	return errors.Join(err, errors.Join(failed...), a.sweepForgotten(), a.sweepPlayers(), a.sweepRecords(),
+		a.sweepLegacy())
 }
 
 func (a *Archive) sweepTable(o object) error {
@@ -86,7 +87,8 @@ func (a *Archive) setAsideDamaged(tableID string, cause error) error {
 		return nil
 	}
 	a.config.Logger.Error("table %s: set aside: %v", tableID, cause)
-	err := a.write([]*runtime.StorageWrite{setAsideWrite(SetAside{ID: tableID, TableID: tableID, Reason: cause.Error()})})
+	mark := setAsideWrite(SetAside{ID: tableID, TableID: tableID, Reason: cause.Error()})
+	err := a.write([]*runtime.StorageWrite{mark})
 	if err == nil {
 		a.noteAside(1)
 	}

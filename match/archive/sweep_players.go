@@ -59,7 +59,8 @@ func (a *Archive) forgetMissing(page []object) error {
 // isUUID reports whether a text is a user's id. Nakama refuses a whole request for what is none.
 func isUUID(text string) bool {
 	for i, c := range []byte(text) {
-		if hyphen := i == 8 || i == 13 || i == 18 || i == 23; hyphen != (c == '-') || !hyphen && !strings.ContainsRune("0123456789abcdef", rune(c)) {
+		hyphen := i == 8 || i == 13 || i == 18 || i == 23
+		if hyphen != (c == '-') || !hyphen && !strings.ContainsRune("0123456789abcdef", rune(c)) {
 			return false
 		}
 	}

@@ -61,20 +61,23 @@ func (a *Archive) Upgrade(ctx context.Context) error {
 	case err != nil:
 		return err
 	case m.Format > dataFormat || m.RatingFormula > rating.Formula:
-		return fmt.Errorf("%w: format %d and rating formula %d, this one knows %d and %d", ErrNewerData, m.Format, m.RatingFormula, dataFormat, rating.Formula)
+		return fmt.Errorf("%w: format %d and rating formula %d, this one knows %d and %d",
+			ErrNewerData, m.Format, m.RatingFormula, dataFormat, rating.Formula)
 	case m.Format == dataFormat && m.RatingFormula == rating.Formula:
 		return nil
 	case m.UpgradedBy != "" && m.UpgradedBy != a.config.Node && time.Now().UnixMilli() < m.UntilUnixMs:
 		return ErrUpgrading
 	}
-	u := &upgrade{archive: a, ctx: ctx, version: version, players: map[string]*versioned{}, pages: map[string]*historyPage{}}
+	u := &upgrade{
+		archive: a, ctx: ctx, version: version, players: map[string]*versioned{}, pages: map[string]*historyPage{},
+	}
 	begun := time.Now()
 	if err := u.run(); err != nil {
 		return fmt.Errorf("upgrade of the stored data: %w", err)
 	}
 	if len(u.players) > 0 {
-		a.config.Logger.Info("upgraded the stored data to format %d: %d players from %d results, in %v", dataFormat, len(u.players), u.results,
-			time.Since(begun).Round(time.Millisecond))
+		a.config.Logger.Info("upgraded the stored data to format %d: %d players from %d results, in %v",
+			dataFormat, len(u.players), u.results, time.Since(begun).Round(time.Millisecond))
 	}
 	return nil
 }
@@ -109,7 +112,8 @@ func (a *Archive) readMeta() (m meta, version string, err error) {
 func (a *Archive) writeMeta(m meta, version string, with ...*runtime.StorageWrite) (string, error) {
 	ctx, cancel := callContext()
 	defer cancel()
-	acks, err := a.nk().StorageWrite(ctx, append(with, &runtime.StorageWrite{Collection: metaCollection, Key: metaKey, Value: encode(m), Version: version}))
+	mark := &runtime.StorageWrite{Collection: metaCollection, Key: metaKey, Value: encode(m), Version: version}
+	acks, err := a.nk().StorageWrite(ctx, append(with, mark))
 	if isConflict(err) {
 		return "", ErrUpgrading
 	}
@@ -153,7 +157,8 @@ func (u *upgrade) run() error {
 	if err := u.dropParts(); err != nil {
 		return err
 	}
-	_, err = u.archive.writeMeta(meta{Format: dataFormat, RatingFormula: rating.Formula, Boards: len(u.players) == 0}, u.version)
+	done := meta{Format: dataFormat, RatingFormula: rating.Formula, Boards: len(u.players) == 0}
+	_, err = u.archive.writeMeta(done, u.version)
 	return err
 }
 
@@ -173,7 +178,8 @@ func (u *upgrade) renew() error {
 func (u *upgrade) store(writes ...*runtime.StorageWrite) error {
 	now := time.Now()
 	u.marks++
-	mark := meta{UpgradedBy: u.archive.config.Node, UntilUnixMs: now.Add(upgradeLease).UnixMilli() + u.marks} // each mark is another one
+	until := now.Add(upgradeLease).UnixMilli() + u.marks // each mark has another version
+	mark := meta{UpgradedBy: u.archive.config.Node, UntilUnixMs: until}
 	version, err := u.archive.writeMeta(mark, u.version, writes...)
 	if err == nil {
 		u.version, u.renewed = version, now
@@ -216,7 +222,7 @@ func (u *upgrade) replay(refs []resultRef) error {
 			return fmt.Errorf("%w: result %s has rating formula %d", ErrNewerData, r.ResultID, r.RatingFormula)
 		}
 		if u.rate(r) {
-			if err := u.store(&runtime.StorageWrite{Collection: resultsCollection, Key: r.ResultID, Value: encode(r)}); err != nil {
+			if err := u.store(resultWrite(r, "")); err != nil {
 				return err
 			}
 		}
